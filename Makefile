@@ -1,0 +1,45 @@
+# Every target does the set-up it needs. `make help` lists them.
+
+VENV := .venv
+BIN := $(VENV)/bin
+PYTHON ?= $(shell scripts/find_python)
+READY := $(VENV)/.ready
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test test-slow bench lint format clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: $(READY) ## virtual environment, Java and jars; does nothing if all is there, and works offline then
+	@$(BIN)/python scripts/provision.py
+
+$(READY): requirements.txt pyproject.toml scripts/make_venv
+	@scripts/make_venv $(VENV) "$(PYTHON)"
+	@touch $@
+
+demo: setup ## a lakehouse with planted errors, checked: the gate closes
+	@$(BIN)/lakeproof demo
+
+lint: setup ## ruff, mypy strict, import-linter
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+test: lint ## lint, then the fast tests
+	$(BIN)/pytest
+
+test-slow: setup ## the long tests only
+	$(BIN)/pytest -m slow
+
+bench: setup ## the benchmark, beside the same work done by hand
+	$(BIN)/python bench/suite.py
+
+format: setup ## format the code
+	$(BIN)/ruff check --fix-only --exit-zero .
+	$(BIN)/ruff format .
+
+clean: ## remove what the targets made here; the caches of Java and jars stay
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache dist build
+	rm -rf lakehouse lakeproof-demo spark-warehouse

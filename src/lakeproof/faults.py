@@ -1,0 +1,69 @@
+"""Named points of a run where tests may stop the process.
+
+A run passes the points in the order of `POINTS`. Outside tests `reach` is a dictionary look-up.
+A test arms a point with an action in this process, or, for a process that it wants to die,
+by `LAKEPROOF_FAULT=<point>:<kill|raise>` in that process's environment.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+POINTS = (
+    "after_lease",
+    "after_intent",
+    "after_read",
+    "after_key_index",
+    "after_violations",
+    "after_results",
+    "after_progress",
+    "after_events",
+)
+
+
+class FaultInjectedError(Exception):
+    """Raised by an armed point; never by a run outside tests, so not a LakeproofError."""
+
+
+_armed: dict[str, Callable[[], None]] = {}
+
+
+def reach(point: str) -> None:
+    """Pass a named point: does nothing unless a test armed it."""
+    action = _armed.get(point)
+    if action is not None:
+        action()
+
+
+@contextmanager
+def armed(point: str, action: Callable[[], None]) -> Iterator[None]:
+    """Run `action` whenever `point` is reached inside this block."""
+    if point not in POINTS:
+        raise ValueError(f"unknown fault point {point!r}; known: {', '.join(POINTS)}")
+    _armed[point] = action
+    try:
+        yield
+    finally:
+        del _armed[point]
+
+
+def _kill() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def _raise() -> None:
+    raise FaultInjectedError("a fault point was armed by LAKEPROOF_FAULT")
+
+
+def arm_from_environment() -> None:
+    """Arm the point named in LAKEPROOF_FAULT; called once by the command line."""
+    text = os.environ.get("LAKEPROOF_FAULT", "")
+    if not text:
+        return
+    point, _, action = text.partition(":")
+    if point not in POINTS:
+        raise ValueError(f"LAKEPROOF_FAULT names unknown point {point!r}")
+    _armed[point] = {"kill": _kill, "raise": _raise}[action or "kill"]

@@ -1,0 +1,32 @@
+"""One Spark session for all tests that need one, on a lakehouse of its own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from lakeproof.engines.spark.session import local_session
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pyspark.sql import SparkSession
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    # Warnings are errors here. pyspark leaves the socket over which it collects rows to the
+    # garbage collector; that one warning is not ours to mend.
+    config.addinivalue_line(
+        "filterwarnings", r"ignore:unclosed <socket.socket fd=\d+, family=2, type=1:ResourceWarning"
+    )
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    """The embedded lakehouse: catalogs `iceberg` (JDBC on SQLite) and `spark_catalog` (Delta)."""
+    session = local_session(
+        tmp_path_factory.mktemp("lakehouse"), app_name="lakeproof-tests", cores="2"
+    )
+    yield session
+    session.stop()
