@@ -1,0 +1,66 @@
+"""A table's column as checks see it: its name and the family of its type."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class TypeFamily(StrEnum):
+    """Types that checks treat alike; `type_text` keeps the exact one for messages."""
+
+    INTEGER = "integer"
+    DECIMAL = "decimal"
+    FLOAT = "float"
+    STRING = "string"
+    BOOLEAN = "boolean"
+    BINARY = "binary"
+    DATE = "date"
+    TIMESTAMP = "timestamp"
+    TIMESTAMP_NTZ = "timestamp_ntz"
+    OTHER = "other"
+
+    @property
+    def is_number(self) -> bool:
+        return self in {TypeFamily.INTEGER, TypeFamily.DECIMAL, TypeFamily.FLOAT}
+
+    @property
+    def is_moment(self) -> bool:
+        return self in {TypeFamily.DATE, TypeFamily.TIMESTAMP, TypeFamily.TIMESTAMP_NTZ}
+
+
+_FAMILIES = {
+    "tinyint": TypeFamily.INTEGER,
+    "smallint": TypeFamily.INTEGER,
+    "int": TypeFamily.INTEGER,
+    "bigint": TypeFamily.INTEGER,
+    "float": TypeFamily.FLOAT,
+    "double": TypeFamily.FLOAT,
+    "decimal": TypeFamily.DECIMAL,
+    "string": TypeFamily.STRING,
+    "char": TypeFamily.STRING,
+    "varchar": TypeFamily.STRING,
+    "boolean": TypeFamily.BOOLEAN,
+    "binary": TypeFamily.BINARY,
+    "date": TypeFamily.DATE,
+    "timestamp": TypeFamily.TIMESTAMP,
+    "timestamp_ntz": TypeFamily.TIMESTAMP_NTZ,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One top-level column; `type_text` is Spark's own short form, such as `decimal(10,2)`."""
+
+    name: str
+    type_text: str
+
+    @property
+    def family(self) -> TypeFamily:
+        base = self.type_text.split("(", 1)[0].split("<", 1)[0].split(" ", 1)[0].lower()
+        return _FAMILIES.get(base, TypeFamily.OTHER)
+
+    @property
+    def is_collated(self) -> bool:
+        """A string whose equality is not byte equality: hashing its bytes would be wrong."""
+        return " collate " in self.type_text.lower()

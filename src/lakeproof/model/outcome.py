@@ -1,0 +1,71 @@
+"""What a run says about each rule."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from enum import StrEnum
+
+DETAILS_CHARACTERS_MAX = 1000
+
+
+class CheckStatus(StrEnum):
+    PASSED = "passed"
+    FAILED = "failed"
+    WARNED = "warned"
+    ERROR = "error"
+    SKIPPED = "skipped"
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """One rule's outcome in one run; the first nine fields are the seed's, in its order.
+
+    `failing_rows` is what the check counts as failing (for `uniqueness` the duplicated values),
+    `total_rows` the rows in the filter's scope, `table_rows` all rows. `measure` is the number
+    that was held against `threshold`; `measures` names every number the check took.
+    """
+
+    check_name: str
+    check_type: str
+    table_name: str
+    column_name: str
+    status: CheckStatus
+    failing_rows: int
+    total_rows: int
+    details: str
+    executed_at: str
+    run_id: str = ""
+    rule_id: str = ""
+    rule_key: str = ""
+    table_fqn: str = ""
+    severity: str = "error"
+    dimension: str = ""
+    tags: tuple[str, ...] = ()
+    measure: float | None = None
+    threshold: str = ""
+    position: str = ""
+    duration: float = 0.0
+    suite: str = ""
+    try_number: int = 1
+    table_rows: int | None = None
+    mode: str = "snapshot"
+    mode_reason: str = ""
+    dag_run_id: str = ""
+    measures: Mapping[str, float] = field(default_factory=dict)
+    new_violations: int | None = None
+    sample_keys: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, object]:
+        """Plain values: the seed's fields first and in its order, then ours."""
+        plain: dict[str, object] = {}
+        for item in fields(self):
+            value = getattr(self, item.name)
+            if isinstance(value, CheckStatus):
+                value = value.value
+            elif isinstance(value, tuple):
+                value = list(value)
+            elif isinstance(value, Mapping):
+                value = dict(value)
+            plain[item.name] = value
+        return plain
