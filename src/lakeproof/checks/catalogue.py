@@ -1,0 +1,69 @@
+"""Name to check. The built-in ones are imported on demand; plug-ins come by entry point.
+
+A package adds checks by an entry point in the group `lakeproof.checks` whose name is the check's
+name and whose object is a `Check` class. A built-in name cannot be taken over.
+"""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from functools import cache
+from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
+
+from lakeproof.checks.kinds import Check
+from lakeproof.errors import CheckDefinitionError
+
+_BUILT_IN = {
+    "accepted_values": "AcceptedValues",
+    "custom_sql": "CustomSql",
+    "no_future_dates": "NoFutureDates",
+    "not_null": "NotNull",
+    "positive": "Positive",
+    "range": "Range",
+    "row_count_range": "RowCountRange",
+    "uniqueness": "Uniqueness",
+}
+_ALIASES = {"is_unique": "uniqueness", "sql_expression": "custom_sql", "sql_query": "custom_sql"}
+_GROUP = "lakeproof.checks"
+
+
+def check_names() -> tuple[str, ...]:
+    """Every check that can be named, built-in and plugged in, without aliases."""
+    return tuple(sorted({*_BUILT_IN, *_plugged_in()}))
+
+
+@cache
+def find_check(name: str) -> Check:
+    """The check of that name or alias; an unknown one is refused with the nearest names."""
+    known = _ALIASES.get(name, name)
+    if known in _BUILT_IN:
+        found = getattr(import_module(f"lakeproof.checks.{known}"), _BUILT_IN[known])
+    elif known in _plugged_in():
+        found = _load(_plugged_in()[known])
+    else:
+        raise CheckDefinitionError(f"Unknown check type: {name}{_nearest(name)}")
+    check: Check = found()
+    return check
+
+
+def _plugged_in() -> dict[str, EntryPoint]:
+    return {point.name: point for point in entry_points(group=_GROUP)}
+
+
+def _load(point: EntryPoint) -> type[Check]:
+    try:
+        found = point.load()
+    except Exception as problem:
+        raise CheckDefinitionError(
+            f"check {point.name!r} of plug-in {point.value!r} cannot be loaded: {problem}"
+        ) from problem
+    if not (isinstance(found, type) and issubclass(found, Check)):
+        raise CheckDefinitionError(f"plug-in {point.value!r} is not a lakeproof Check class")
+    return found
+
+
+def _nearest(name: str) -> str:
+    candidates = (*check_names(), *_ALIASES)
+    near = get_close_matches(name, candidates, n=3) or list(check_names())
+    return f". Nearest known: {', '.join(near)}."

@@ -1,0 +1,158 @@
+"""A suite in, rules out. What cannot become a rule is listed with the reason, never dropped."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+
+from lakeproof.checks.catalogue import find_check
+from lakeproof.checks.user_sql import parse_predicate
+from lakeproof.config import Config
+from lakeproof.errors import CheckDefinitionError, LakeproofError
+from lakeproof.model.names import TableName
+from lakeproof.model.rule import Logic, RejectedRule, Rule, Severity
+from lakeproof.model.suite import QualityCheck
+from lakeproof.model.threshold import Threshold
+
+_SEVERITIES = {
+    "error": Severity.ERROR,
+    "warning": Severity.WARNING,
+    "warn": Severity.WARNING,
+    "info": Severity.INFO,
+}
+
+
+def rules_of(suite: Iterable[object], config: Config) -> list[Rule | RejectedRule]:
+    """One entry per result to come, in the suite's order; keys are unique."""
+    rules: list[Rule | RejectedRule] = []
+    taken: dict[str, int] = {}
+    for number, entry in enumerate(suite, start=1):
+        for rule in _expand(entry, number, config):
+            count = taken[rule.key] = taken.get(rule.key, 0) + 1
+            rules.append(rule if count == 1 else _used_twice(rule, count))
+    return rules
+
+
+def _expand(entry: object, number: int, config: Config) -> list[Rule | RejectedRule]:
+    if not isinstance(entry, QualityCheck):
+        reason = f"entry {number} of the suite is a {type(entry).__name__}, not a QualityCheck"
+        return [RejectedRule(f"entry_{number}", "", "", None, "", reason)]
+    if not entry.for_each_column:
+        return [_rule(entry, str(entry.name), _column_names(entry.column_name), config)]
+    columns = dict.fromkeys(str(column) for column in entry.for_each_column)
+    return [_rule(entry, f"{entry.name}:{column}", (column,), config) for column in columns]
+
+
+def _rule(
+    entry: QualityCheck, key: str, columns: tuple[str, ...], config: Config
+) -> Rule | RejectedRule:
+    try:
+        return _valid_rule(entry, key, columns, config)
+    except LakeproofError as problem:
+        return RejectedRule(
+            key=key,
+            check=str(entry.check_type),
+            table_label=str(entry.table_name),
+            table=None,
+            column_label=",".join(columns),
+            reason=str(problem),
+            severity=_SEVERITIES.get(str(entry.severity or entry.criticality), Severity.ERROR),
+            dimension=str(entry.dimension or ""),
+            tags=tuple(str(tag) for tag in entry.tags),
+        )
+
+
+def _valid_rule(entry: QualityCheck, key: str, columns: tuple[str, ...], config: Config) -> Rule:
+    _require_text("name", entry.name)
+    check = find_check(_require_text("check_type", entry.check_type))
+    if entry.for_each_column and entry.column_name:
+        raise CheckDefinitionError("give column_name or for_each_column, not both")
+    if not isinstance(entry.params, Mapping):
+        raise CheckDefinitionError(f"params must be a mapping, got {entry.params!r}")
+    arguments = check.read(columns, entry.params)
+    named = TableName.parse(_require_text("table_name", entry.table_name))
+    table = named.resolve(config.default_catalog, config.default_namespace)
+    condition = _filter(entry.filter)
+    logic = Logic(
+        table=table,
+        check=check.name,
+        check_version=check.version,
+        columns=columns,
+        arguments=check.identity(arguments),
+        filter=parse_predicate(condition).canonical if condition else None,
+    )
+    return Rule(
+        key=key,
+        rule_id=logic.rule_id,
+        logic=logic,
+        table=table,
+        table_label=named.short,
+        columns=columns,
+        arguments=arguments,
+        filter=condition,
+        threshold=_threshold(entry),
+        severity=_severity(entry),
+        dimension=entry.dimension or check.dimension,
+        tags=tuple(str(tag) for tag in entry.tags),
+        description=entry.description or "",
+        timeout_seconds=_timeout(entry.timeout_seconds),
+    )
+
+
+def _used_twice(rule: Rule | RejectedRule, count: int) -> RejectedRule:
+    return RejectedRule(
+        key=f"{rule.key}#{count}",
+        check=rule.check,
+        table_label=rule.table_label,
+        table=rule.table,
+        column_label=rule.column_label,
+        reason=f"the name {rule.key!r} is used {count} times in this suite; names must be unique",
+        severity=rule.severity,
+    )
+
+
+def _column_names(value: object) -> tuple[str, ...]:
+    if value is None or value == "":
+        return ()
+    names = [value] if isinstance(value, str) or not isinstance(value, Sequence) else list(value)
+    return tuple(unicodedata.normalize("NFC", str(name)) for name in names)
+
+
+def _require_text(what: str, value: object) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise CheckDefinitionError(f"{what} must be a text that is not empty, got {value!r}")
+    return unicodedata.normalize("NFC", value)
+
+
+def _filter(value: object) -> str | None:
+    if value is None:
+        return None
+    return _require_text("filter", value).strip()
+
+
+def _severity(entry: QualityCheck) -> Severity:
+    if entry.severity is not None and entry.criticality is not None:
+        raise CheckDefinitionError("give severity or its alias criticality, not both")
+    word = entry.severity or entry.criticality or "error"
+    if word not in _SEVERITIES:
+        raise CheckDefinitionError(f"severity {word!r} is not one of error, warning, info")
+    return _SEVERITIES[word]
+
+
+def _threshold(entry: QualityCheck) -> Threshold:
+    share, rows = entry.tolerance, entry.absolute_tolerance
+    if share is not None and (
+        isinstance(share, bool) or not isinstance(share, (int, float)) or not 0 <= share <= 1
+    ):
+        raise CheckDefinitionError(f"tolerance must be a share from 0 to 1, got {share!r}")
+    if rows is not None and (isinstance(rows, bool) or not isinstance(rows, int) or rows < 0):
+        raise CheckDefinitionError(f"absolute_tolerance must be 0 or more rows, got {rows!r}")
+    return Threshold(share=None if share is None else float(share), rows=rows)
+
+
+def _timeout(seconds: object) -> float | None:
+    if seconds is None:
+        return None
+    if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or seconds <= 0:
+        raise CheckDefinitionError(f"timeout_seconds must be above 0, got {seconds!r}")
+    return float(seconds)
