@@ -1,0 +1,99 @@
+"""Lakeproof checks lakehouse tables and closes the gate on bad data.
+
+Every public name is listed here and imported on first use: `import lakeproof` alone loads
+neither pyspark nor sqlglot.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from lakeproof.api import RunOutcome, gate, plan, run_check, run_checks
+    from lakeproof.config import Config, load_config
+    from lakeproof.engines.spark.session import local_session
+    from lakeproof.errors import (
+        AlreadyRunningError,
+        CheckDefinitionError,
+        ConfigError,
+        EngineUnavailableError,
+        FencedError,
+        GateClosedError,
+        LakeproofError,
+        RuleTimeoutError,
+        StateSchemaError,
+        SuiteError,
+        UnsafeSqlError,
+    )
+    from lakeproof.gating.policy import GateDecision
+    from lakeproof.model.outcome import CheckResult, CheckStatus
+    from lakeproof.model.suite import QualityCheck
+    from lakeproof.state.statements import build_quality_result_insert, build_quality_results_ddl
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "lakeproof.api": ("RunOutcome", "gate", "plan", "run_check", "run_checks"),
+    "lakeproof.config": ("Config", "load_config"),
+    "lakeproof.engines.spark.session": ("local_session",),
+    "lakeproof.errors": (
+        "AlreadyRunningError",
+        "CheckDefinitionError",
+        "ConfigError",
+        "EngineUnavailableError",
+        "FencedError",
+        "GateClosedError",
+        "LakeproofError",
+        "RuleTimeoutError",
+        "StateSchemaError",
+        "SuiteError",
+        "UnsafeSqlError",
+    ),
+    "lakeproof.gating.policy": ("GateDecision",),
+    "lakeproof.model.outcome": ("CheckResult", "CheckStatus"),
+    "lakeproof.model.suite": ("QualityCheck",),
+    "lakeproof.state.statements": ("build_quality_result_insert", "build_quality_results_ddl"),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = [  # noqa: PLE0604 (a test compares the list with _HOMES)
+    "AlreadyRunningError",
+    "CheckDefinitionError",
+    "CheckResult",
+    "CheckStatus",
+    "Config",
+    "ConfigError",
+    "EngineUnavailableError",
+    "FencedError",
+    "GateClosedError",
+    "GateDecision",
+    "LakeproofError",
+    "QualityCheck",
+    "RuleTimeoutError",
+    "RunOutcome",
+    "StateSchemaError",
+    "SuiteError",
+    "UnsafeSqlError",
+    "__version__",
+    "build_quality_result_insert",
+    "build_quality_results_ddl",
+    "gate",
+    "load_config",
+    "local_session",
+    "plan",
+    "run_check",
+    "run_checks",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'lakeproof' has no attribute {name!r}")
+    found = getattr(import_module(_HOME_OF[name]), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

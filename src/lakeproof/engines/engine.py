@@ -1,0 +1,36 @@
+"""What the runner needs of an engine; `spark/` provides it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Protocol
+
+from lakeproof.model.violation import HitSummary
+from lakeproof.planning.tables import TableReader
+
+
+class Hits(Protocol):
+    """Bad rows of one table, held by the engine so that they are computed once."""
+
+    @property
+    def view(self) -> str:
+        """A view with rule_id, hit_id, violation_key, occurrences."""
+
+    def summaries(self) -> Mapping[str, HitSummary]:
+        """What they amount to per rule_id; this reads the table, the first time."""
+
+    def release(self) -> None:
+        """Let the engine forget them."""
+
+
+class Engine(TableReader, Protocol):
+    """Runs SQL over pinned tables. Never writes, never stops the session it was given."""
+
+    def ensure_ready(self) -> None:
+        """Raise EngineUnavailableError if nothing can be asked, or files might be skipped."""
+
+    def fetch_row(self, sql: str, timeout_seconds: float | None) -> Mapping[str, object]:
+        """The one row of an aggregate statement; RuleTimeoutError past the limit."""
+
+    def hold_hits(self, sql: str, timeout_seconds: float | None) -> Hits:
+        """Bad rows by a statement that gives rule_id, violation_key, occurrences."""

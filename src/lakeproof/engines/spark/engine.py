@@ -1,0 +1,130 @@
+"""The Spark engine: SQL over pinned tables, on a classic session or Spark Connect."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from lakeproof.engines.spark.cancelling import time_limit
+from lakeproof.engines.spark.canonical_sql import key_expression, row_key_expression
+from lakeproof.engines.spark.hits import SparkHits, hits_frame
+from lakeproof.engines.spark.pinning import at_position, pinned_relation, read_head
+from lakeproof.engines.spark.problems import table_problem
+from lakeproof.engines.spark.safe_sql import ensure_read_only_query, ensure_row_predicate
+from lakeproof.errors import (
+    CheckDefinitionError,
+    EngineUnavailableError,
+    LakeproofError,
+    short_message,
+)
+from lakeproof.model.column import Column
+from lakeproof.model.names import TableName
+from lakeproof.model.position import Position
+from lakeproof.planning.tables import PinnedTable
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
+
+_MUST_BE_OFF = ("spark.sql.files.ignoreCorruptFiles", "spark.sql.files.ignoreMissingFiles")
+
+
+class SparkEngine:
+    """Works on the session it is given; reads only, and leaves its settings as they are."""
+
+    def __init__(self, spark: SparkSession) -> None:
+        self._spark = spark
+        self._schemas: dict[TableName, StructType] = {}
+
+    def ensure_ready(self) -> None:
+        try:
+            settings = {name: self._spark.conf.get(name, "false") for name in _MUST_BE_OFF}
+            self._spark.sql("SELECT 1").collect()
+        except Exception as problem:
+            raise EngineUnavailableError(
+                f"the Spark session cannot be used: {short_message(problem)}"
+            ) from problem
+        for name, value in settings.items():
+            if str(value).lower() == "true":
+                raise EngineUnavailableError(
+                    f"{name} is on, so that unreadable files would be skipped without a word. "
+                    f"Turn it off: spark.conf.set({name!r}, 'false')"
+                )
+
+    def pin(
+        self, table: TableName, key: Sequence[str], position: Position | None = None
+    ) -> PinnedTable:
+        try:
+            head = read_head(self._spark, table)
+            if position is not None:
+                head = at_position(head, table, position)
+            relation = pinned_relation(table, head)
+            schema = self._spark.sql(f"SELECT * FROM {relation}").schema
+        except LakeproofError:
+            raise
+        except Exception as problem:
+            raise table_problem(table, problem) from problem
+        self._schemas[table] = schema
+        pinned = PinnedTable(
+            table=table,
+            table_id=head.table_id,
+            format=head.format,
+            position=head.position,
+            columns=tuple(
+                Column(field.name, field.dataType.simpleString()) for field in schema.fields
+            ),
+            relation=relation,
+            key_columns=tuple(key),
+            key_sql="",
+        )
+        return self._with_key(pinned, schema)
+
+    def _with_key(self, pinned: PinnedTable, schema: StructType) -> PinnedTable:
+        if not pinned.key_columns:
+            return replace(pinned, key_sql=row_key_expression(schema.fields))
+        found = [pinned.column(name) for name in pinned.key_columns]
+        missing = [
+            name for name, column in zip(pinned.key_columns, found, strict=True) if column is None
+        ]
+        if missing:
+            raise CheckDefinitionError(
+                f"key of {pinned.table}: no column {', '.join(missing)} in the table"
+            )
+        named = [column for column in found if column is not None]
+        key = self.key_sql(pinned, named)
+        return replace(pinned, key_columns=tuple(column.name for column in named), key_sql=key)
+
+    def key_sql(self, pinned: PinnedTable, columns: Sequence[Column]) -> str:
+        schema = self._schemas[pinned.table]
+        return key_expression([schema[column.name] for column in columns])
+
+    def query_key_sql(self, sql: str, key: Sequence[str]) -> str:
+        try:
+            schema = self._spark.sql(sql).schema
+        except Exception as problem:
+            raise CheckDefinitionError(short_message(problem)) from problem
+        by_name = {field.name.casefold(): field for field in schema.fields}
+        fields = [by_name.get(name.casefold()) for name in key]
+        if fields and all(fields):
+            return key_expression([field for field in fields if field is not None])
+        return row_key_expression(schema.fields)
+
+    def ensure_query(self, sql: str) -> None:
+        ensure_read_only_query(self._spark, sql)
+
+    def ensure_predicate(self, sql: str) -> None:
+        ensure_row_predicate(self._spark, sql)
+
+    def fetch_row(self, sql: str, timeout_seconds: float | None) -> Mapping[str, object]:
+        with time_limit(self._spark, timeout_seconds):
+            rows = self._spark.sql(sql).collect()
+        found: dict[str, object] = rows[0].asDict()
+        return found
+
+    def hold_hits(self, sql: str, timeout_seconds: float | None) -> SparkHits:
+        return SparkHits(self._spark, sql, timeout_seconds)
+
+    def hits_frame(self, sql: str) -> DataFrame:
+        """The bad rows as a lazy DataFrame, for `RunOutcome.violations()`."""
+        return hits_frame(self._spark, sql)

@@ -1,0 +1,67 @@
+"""Bad rows, computed once by the executors and kept there."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from lakeproof.engines.spark.cancelling import time_limit
+from lakeproof.engines.spark.canonical_sql import hit_id_expression
+from lakeproof.model.violation import HitSummary
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_SAMPLE_KEYS = 3
+
+
+def hits_frame(spark: SparkSession, sql: str) -> DataFrame:
+    """The bad rows of a statement with their hit_id, lazily."""
+    hit_id = hit_id_expression("rule_id", "violation_key")
+    return spark.sql(
+        f"SELECT rule_id, {hit_id} AS hit_id, violation_key, occurrences FROM (\n{sql}\n)"
+    )
+
+
+class SparkHits:
+    """Cached on first use: the counts, the samples and the store all read one computation."""
+
+    def __init__(self, spark: SparkSession, sql: str, timeout_seconds: float | None) -> None:
+        self._spark = spark
+        self._timeout_seconds = timeout_seconds
+        self._view = f"_lakeproof_hits_{uuid.uuid4().hex}"
+        self._frame = hits_frame(spark, sql).persist()
+        self._frame.createOrReplaceTempView(self._view)
+
+    @property
+    def view(self) -> str:
+        return self._view
+
+    def summaries(self) -> Mapping[str, HitSummary]:
+        with time_limit(self._spark, self._timeout_seconds):
+            counted = self._spark.sql(
+                "SELECT rule_id, count(*) AS hits, sum(occurrences) AS occurrences "
+                f"FROM {self._view} GROUP BY rule_id"
+            ).collect()
+            sampled = self._spark.sql(
+                "SELECT rule_id, violation_key FROM (SELECT rule_id, violation_key, "
+                "row_number() OVER (PARTITION BY rule_id ORDER BY violation_key) AS place "
+                f"FROM {self._view}) WHERE place <= {_SAMPLE_KEYS} ORDER BY rule_id, place"
+            ).collect()
+        keys: dict[str, list[str]] = {}
+        for row in sampled:
+            keys.setdefault(row["rule_id"], []).append(row["violation_key"])
+        return {
+            row["rule_id"]: HitSummary(
+                rule_id=row["rule_id"],
+                hits=int(row["hits"]),
+                occurrences=int(row["occurrences"]),
+                sample_keys=tuple(keys.get(row["rule_id"], ())),
+            )
+            for row in counted
+        }
+
+    def release(self) -> None:
+        self._spark.catalog.dropTempView(self._view)
+        self._frame.unpersist()

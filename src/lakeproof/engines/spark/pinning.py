@@ -1,0 +1,90 @@
+"""A table's identity and position, and SQL that reads exactly there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from lakeproof.engines.spark.flavour import is_connect
+from lakeproof.errors import CheckDefinitionError
+from lakeproof.model.names import TableName
+from lakeproof.model.position import Position
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@dataclass(frozen=True, slots=True)
+class TableHead:
+    """Where a table stands now. `empty` is an Iceberg table before its first snapshot."""
+
+    format: str
+    table_id: str
+    position: Position | None
+    empty: bool = False
+
+
+def read_head(spark: SparkSession, table: TableName) -> TableHead:
+    """The table's present head; metadata only.
+
+    The catalog's cached copy is refreshed first: another process may have committed.
+    """
+    spark.sql(f"REFRESH TABLE {table.sql}")
+    provider = _provider(spark, table)
+    if provider == "iceberg":
+        return _iceberg_head(spark, table)
+    if provider == "delta":
+        return _delta_head(spark, table)
+    return TableHead(provider, f"name:{table}", None)
+
+
+def pinned_relation(table: TableName, head: TableHead) -> str:
+    """SQL for a FROM clause that stays at the head's position whatever is committed later."""
+    if head.position is not None:
+        return f"{table.sql} VERSION AS OF {head.position.value}"
+    if head.empty:
+        return f"(SELECT * FROM {table.sql} WHERE false)"
+    return table.sql
+
+
+def at_position(head: TableHead, table: TableName, position: Position) -> TableHead:
+    """The same table at an earlier position, as a repeated run asks for it."""
+    if position.kind != head.format:
+        raise CheckDefinitionError(
+            f"{table} was at {position} when this run id began, but is a {head.format} table "
+            "now. Start a run with another --run-id."
+        )
+    return TableHead(head.format, head.table_id, position)
+
+
+def _provider(spark: SparkSession, table: TableName) -> str:
+    rows = spark.sql(f"DESCRIBE TABLE EXTENDED {table.sql}").collect()
+    found = {row["col_name"]: row["data_type"] for row in rows}
+    if found.get("Type") == "VIEW":
+        return "view"
+    return str(found.get("Provider") or "table").lower()
+
+
+def _iceberg_head(spark: SparkSession, table: TableName) -> TableHead:
+    rows = spark.sql(f"SHOW TBLPROPERTIES {table.sql}").collect()
+    properties = {row["key"]: row["value"] for row in rows}
+    snapshot = properties.get("current-snapshot-id", "none")
+    table_id = _iceberg_id(spark, table)
+    if snapshot == "none":
+        return TableHead("iceberg", table_id, None, empty=True)
+    return TableHead("iceberg", table_id, Position("iceberg", int(snapshot)))
+
+
+def _iceberg_id(spark: SparkSession, table: TableName) -> str:
+    """The table's uuid; no SQL shows it, so on Connect the name has to do."""
+    if is_connect(spark):
+        return f"name:{table}"
+    iceberg = spark._jvm.org.apache.iceberg.spark.Spark3Util  # type: ignore[union-attr]  # noqa: SLF001
+    loaded = iceberg.loadIcebergTable(spark._jsparkSession, table.sql)  # noqa: SLF001
+    return str(loaded.uuid().toString())
+
+
+def _delta_head(spark: SparkSession, table: TableName) -> TableHead:
+    detail = spark.sql(f"DESCRIBE DETAIL {table.sql}").collect()[0]
+    newest = spark.sql(f"DESCRIBE HISTORY {table.sql} LIMIT 1").collect()[0]
+    return TableHead("delta", str(detail["id"]), Position("delta", int(newest["version"])))

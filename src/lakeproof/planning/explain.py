@@ -1,0 +1,226 @@
+"""The plan for people and programs: one more reader of the steps that the runner executes.
+
+Works on the frozen plan alone and computes nothing of its own, so it cannot say anything else
+than what will run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC
+
+from lakeproof.model.printable import printable
+from lakeproof.model.rule import RejectedRule, Rule
+from lakeproof.planning.bad_rows import bad_rows_sql
+from lakeproof.planning.plan import KeyStep, Plan, QueryStep, TablePlan
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One SQL statement of the plan, word for word, and what it is for."""
+
+    table: str
+    purpose: str
+    sql: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Node:
+    text: str
+    below: tuple[_Node, ...] = ()
+
+
+def total_actions(plan: Plan) -> int:
+    """Spark actions that read checked tables if everything passes."""
+    return sum(table.actions for table in plan.tables)
+
+
+def fused_rules(table: TablePlan) -> tuple[Rule, ...]:
+    """The rules that the table's scan answers: all that have no action of their own."""
+    own = {step.rule_id for step in (*table.keys, *table.queries)}
+    return tuple(rule for rule in table.rules if rule.rule_id not in own)
+
+
+def statements_of(plan: Plan) -> tuple[Statement, ...]:
+    """Every statement in the order of the run.
+
+    A table's bad rows are listed as if all its rules had failed; the run asks only for those
+    of the rules that did.
+    """
+    return tuple(statement for table in plan.tables for statement in _statements(table))
+
+
+def _statements(table: TablePlan) -> Iterable[Statement]:
+    named = str(table.pinned.table)
+    yield Statement(named, f"scan for {_counted(len(fused_rules(table)), 'rule')}", table.scan.sql)
+    for key in table.keys:
+        yield Statement(named, f"{_key_text(key)} for {_names(table, key.rule_id)}", key.sql)
+    for query in table.queries:
+        yield Statement(named, f"query for {_names(table, query.rule_id)}", query.sql)
+    bad_rows = bad_rows_sql(table, frozenset(rule.rule_id for rule in table.rules))
+    if bad_rows:
+        yield Statement(named, "bad rows, if every rule fails", bad_rows)
+
+
+def plan_sql(plan: Plan) -> str:
+    """The statements as a script: each under a comment that says what it is for."""
+    blocks = [
+        f"-- {printable(statement.table)}: {printable(statement.purpose)}\n{statement.sql};"
+        for statement in statements_of(plan)
+    ]
+    return "\n\n".join(blocks)
+
+
+def plan_tree(plan: Plan) -> str:
+    """The plan as a tree: per table how it is read and why, and what each action answers."""
+    rules = len(plan.rules) + len(plan.rejected)
+    moment = plan.now.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S")
+    head = (
+        f"Plan at {moment} UTC: {_counted(rules, 'rule')}, "
+        f"{_counted(len(plan.tables), 'table')}, {_counted(total_actions(plan), 'action')}"
+    )
+    below = [_table_node(table) for table in plan.tables]
+    if plan.rejected:
+        below.append(_rejected_node(plan.rejected))
+    below.append(
+        _Node(
+            f"total: {_counted(total_actions(plan), 'action')} if everything passes, "
+            "one more for each table with bad rows"
+        )
+    )
+    return "\n".join([head, *_drawn(below, "")])
+
+
+def _table_node(table: TablePlan) -> _Node:
+    pinned = table.pinned
+    position = str(pinned.position) if pinned.position else "no history, not pinned"
+    key = ", ".join(printable(name) for name in pinned.key_columns) or "hash of the whole row"
+    fused = fused_rules(table)
+    scan = _Node(
+        f"scan: 1 action, rules fused = {len(fused)}",
+        tuple(_Node(_rule_text(rule)) for rule in fused),
+    )
+    return _Node(
+        f"{printable(pinned.table)} ({printable(pinned.format)}, {position})",
+        (
+            _Node(f"mode: {printable(table.mode)} ({printable(table.mode_reason)})"),
+            _Node(f"bad rows known by: {key}"),
+            scan,
+            *(_own_node(table, step, _key_text(step)) for step in table.keys),
+            *(_own_node(table, step, _query_text(step)) for step in table.queries),
+        ),
+    )
+
+
+def _own_node(table: TablePlan, step: KeyStep | QueryStep, text: str) -> _Node:
+    rules = [rule for rule in table.rules if rule.rule_id == step.rule_id]
+    return _Node(f"{text}: 1 action", tuple(_Node(_rule_text(rule)) for rule in rules))
+
+
+def _rejected_node(rejected: Sequence[RejectedRule]) -> _Node:
+    return _Node(
+        f"cannot run: {_counted(len(rejected), 'rule')}",
+        tuple(_Node(f"{printable(rule.key)}: {printable(rule.reason)}") for rule in rejected),
+    )
+
+
+def _rule_text(rule: Rule) -> str:
+    column = f" {printable(rule.column_label)}" if rule.column_label else ""
+    scope = f" where {printable(' '.join(rule.filter.split()))}" if rule.filter else ""
+    return f"{printable(rule.key)}: {printable(rule.check)}{column}{scope}"
+
+
+def _key_text(step: KeyStep) -> str:
+    return f"key set ({', '.join(printable(name) for name in step.columns)}), {step.strategy}"
+
+
+def _query_text(step: QueryStep) -> str:
+    limit = "" if step.timeout_seconds is None else f", limit {step.timeout_seconds:g} s"
+    return f"query{limit}"
+
+
+def _names(table: TablePlan, rule_id: str) -> str:
+    return ", ".join(rule.key for rule in table.rules if rule.rule_id == rule_id)
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def _drawn(nodes: Sequence[_Node], indent: str) -> Iterable[str]:
+    for place, node in enumerate(nodes, start=1):
+        is_last = place == len(nodes)
+        yield f"{indent}{'└─' if is_last else '├─'} {node.text}"
+        yield from _drawn(node.below, indent + ("   " if is_last else "│  "))
+
+
+def plan_document(plan: Plan, statements: Sequence[Statement] = ()) -> dict[str, object]:
+    """The plan in plain values; with `statements`, those of `statements_of`, their SQL too."""
+    document: dict[str, object] = {
+        "now": plan.now.astimezone(UTC).isoformat(),
+        "rules": len(plan.rules) + len(plan.rejected),
+        "actions": total_actions(plan),
+        "tables": [_table_document(table) for table in plan.tables],
+        "rejected": [
+            {
+                "rule": rule.key,
+                "check": rule.check,
+                "table": str(rule.table) if rule.table else rule.table_label,
+                "column": rule.column_label,
+                "reason": rule.reason,
+            }
+            for rule in plan.rejected
+        ],
+    }
+    if statements:
+        document["statements"] = [
+            {"table": item.table, "purpose": item.purpose, "sql": item.sql} for item in statements
+        ]
+    return document
+
+
+def _table_document(table: TablePlan) -> dict[str, object]:
+    pinned = table.pinned
+    position = pinned.position
+    return {
+        "table": str(pinned.table),
+        "format": pinned.format,
+        "position": {"kind": position.kind, "value": position.value} if position else None,
+        "key": list(pinned.key_columns),
+        "mode": table.mode,
+        "mode_reason": table.mode_reason,
+        "actions": table.actions,
+        "scan": {"actions": 1, "rules": [_rule_document(rule) for rule in fused_rules(table)]},
+        "keys": [
+            {
+                "columns": list(step.columns),
+                "strategy": step.strategy.value,
+                "rules": _rules_of(table, step.rule_id),
+            }
+            for step in table.keys
+        ],
+        "queries": [
+            {
+                "timeout_seconds": step.timeout_seconds,
+                "rules": _rules_of(table, step.rule_id),
+            }
+            for step in table.queries
+        ],
+    }
+
+
+def _rules_of(table: TablePlan, rule_id: str) -> list[dict[str, object]]:
+    return [_rule_document(rule) for rule in table.rules if rule.rule_id == rule_id]
+
+
+def _rule_document(rule: Rule) -> dict[str, object]:
+    return {
+        "rule": rule.key,
+        "rule_id": rule.rule_id,
+        "check": rule.check,
+        "columns": list(rule.columns),
+        "filter": rule.filter,
+        "severity": rule.severity.value,
+        "threshold": str(rule.threshold),
+    }

@@ -1,0 +1,56 @@
+"""What planning must know of a table, and whom it asks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from lakeproof.model.column import Column
+from lakeproof.model.names import TableName
+from lakeproof.model.position import Position
+
+
+@dataclass(frozen=True, slots=True)
+class PinnedTable:
+    """A table at one position. `relation` is SQL that reads exactly that position.
+
+    `key_columns` identify a row to people; without them `key_sql` is a hash of the whole row.
+    """
+
+    table: TableName
+    table_id: str
+    format: str
+    position: Position | None
+    columns: tuple[Column, ...]
+    relation: str
+    key_columns: tuple[str, ...]
+    key_sql: str
+
+    def column(self, name: str) -> Column | None:
+        """The column of that name; Spark does not tell upper from lower case, nor do we."""
+        folded = name.casefold()
+        exact = [column for column in self.columns if column.name == name]
+        alike = [column for column in self.columns if column.name.casefold() == folded]
+        return next(iter([*exact, *alike]), None)
+
+
+class TableReader(Protocol):
+    """The part of an engine that planning needs; it reads metadata, never rows."""
+
+    def pin(
+        self, table: TableName, key: Sequence[str], position: Position | None = None
+    ) -> PinnedTable:
+        """The table at `position`, or at its head now."""
+
+    def key_sql(self, pinned: PinnedTable, columns: Sequence[Column]) -> str:
+        """The canonical key of these columns, as an expression over the table."""
+
+    def query_key_sql(self, sql: str, key: Sequence[str]) -> str:
+        """The canonical key of a query's rows: by `key` if it returns them, else a row hash."""
+
+    def ensure_query(self, sql: str) -> None:
+        """Refuse what is not one read-only query (UnsafeSqlError)."""
+
+    def ensure_predicate(self, sql: str) -> None:
+        """Refuse what is not one harmless row predicate (UnsafeSqlError)."""

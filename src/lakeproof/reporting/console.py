@@ -1,0 +1,244 @@
+"""A run's outcome as text: what failed first, the gate last. Plain at 80 columns.
+
+Colour is laid over the finished text (`coloured`), so that nothing is said by colour alone.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import textwrap
+from collections.abc import Iterable, Sequence
+from enum import Enum
+from typing import TYPE_CHECKING, Protocol
+
+from lakeproof.model.canonical import readable_key
+from lakeproof.model.outcome import CheckResult, CheckStatus
+from lakeproof.model.printable import printable
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+WIDTH = 80
+SAMPLE_KEYS_MAX = 3
+_CLOSERS_MAX = 8
+_INDENT = " " * 8
+_NO_TOLERANCE = "0 rows"
+
+ORDER = (
+    CheckStatus.FAILED,
+    CheckStatus.ERROR,
+    CheckStatus.WARNED,
+    CheckStatus.SKIPPED,
+    CheckStatus.PASSED,
+)
+_STYLES = {
+    "FAILED": "bold red",
+    "ERROR": "bold magenta",
+    "WARNED": "yellow",
+    "SKIPPED": "cyan",
+    "PASSED": "green",
+    "GATE CLOSED": "bold white on red",
+    "GATE OPEN": "bold black on green",
+}
+
+
+class Passed(Enum):
+    """Whether rules that passed are listed, or only counted."""
+
+    COUNTED = "counted"
+    LISTED = "listed"
+
+
+class Decision(Protocol):
+    """What a report needs of the gate's decision."""
+
+    @property
+    def is_open(self) -> bool: ...
+
+    @property
+    def reasons(self) -> tuple[str, ...]: ...
+
+    @property
+    def failures(self) -> tuple[CheckResult, ...]: ...
+
+
+def outcome_text(
+    run_id: str,
+    results: Sequence[CheckResult],
+    gate: Decision,
+    *,
+    passed: Passed = Passed.COUNTED,
+    see_more: str = "",
+) -> str:
+    """The whole report; `see_more` is the command that lists the bad rows, if there is one."""
+    blocks: list[str] = []
+    listed = [result for result in results if result.status != CheckStatus.PASSED]
+    blocks += ["\n".join(_result_lines(result)) for result in by_weight(listed)]
+    blocks += _passed_block(results, passed)
+    blocks.append("\n".join(_gate_lines(run_id, results, gate)))
+    if see_more:
+        blocks.append(f"See the bad rows: {see_more}")
+    return "\n".join(blocks)
+
+
+def by_weight(results: Iterable[CheckResult]) -> list[CheckResult]:
+    """Failed first, then what could not be evaluated, warnings, skipped, passed.
+
+    A status that nobody knows counts as an error; within one status the suite's order stays.
+    """
+    places = {status: place for place, status in enumerate(ORDER)}
+    return sorted(results, key=lambda result: places.get(result.status, places[CheckStatus.ERROR]))
+
+
+def target_of(result: CheckResult) -> str:
+    """The table and column, as people say them: `sales.amount`, `sales.(a, b)`, `sales`."""
+    table = printable(result.table_name)
+    if not result.column_name:
+        return table
+    columns = result.column_name.split(",")
+    named = columns[0] if len(columns) == 1 else f"({', '.join(columns)})"
+    return f"{table}.{printable(named)}"
+
+
+def allowed_text(result: CheckResult) -> str:
+    """The threshold in words; a bound of the check's own comes before the tolerance."""
+    bound, _, tolerance = result.threshold.rpartition("; ")
+    if not bound:
+        return printable(result.threshold)
+    if tolerance == _NO_TOLERANCE:
+        return printable(bound)
+    return printable(f"{bound}, tolerated {tolerance}")
+
+
+def observed_text(result: CheckResult) -> str:
+    """What was found, against how much was scanned.
+
+    Most rules measure the share of failing rows, and then one phrase says both. Others measure
+    something else: rows beyond the first of each key, or the number of rows itself.
+    """
+    scanned = f"{result.total_rows:,} rows"
+    if "; " in result.threshold:
+        return f"observed {number_text(result.measure)}"
+    share = result.failing_rows / result.total_rows if result.total_rows else None
+    counts_rows = result.measure is None or result.measure == result.failing_rows
+    if counts_rows or (share is not None and math.isclose(result.measure or 0.0, share)):
+        return f"{result.failing_rows:,} of {scanned} failed{_in_brackets(share)}"
+    return f"failing {result.failing_rows:,} in {scanned}, observed {share_text(result.measure)}"
+
+
+def _in_brackets(share: float | None) -> str:
+    return "" if share is None else f" ({share_text(share)})"
+
+
+def share_text(share: float | None) -> str:
+    """A share in percent; one that is not nothing never reads 0 %, nor a part of all 100 %."""
+    if share is None or not math.isfinite(share):
+        return "no share"
+    percent = share * 100
+    if 0 < percent < 0.01:  # noqa: PLR2004 (two places after the point are shown)
+        return "< 0.01 %"
+    if 99.99 < percent < 100:  # noqa: PLR2004 (as above)
+        return "> 99.99 %"
+    return f"{percent:.2f}".rstrip("0").rstrip(".") + " %"
+
+
+def number_text(value: float | None) -> str:
+    if value is None:
+        return "nothing"
+    if math.isfinite(value) and value == int(value):
+        return f"{int(value):,}"
+    return f"{value:,.6g}"
+
+
+def news_text(result: CheckResult) -> str:
+    """`all new`, `3 new`, `none new`; nothing if no store could tell."""
+    new = result.new_violations
+    if new is None or not result.failing_rows:
+        return ""
+    if new == 0:
+        return "none new"
+    return "all new" if new == result.failing_rows else f"{new:,} new"
+
+
+def sample_text(result: CheckResult) -> str:
+    """Up to three keys of bad rows, and whether there are more."""
+    shown = [readable_key(key) for key in result.sample_keys[:SAMPLE_KEYS_MAX]]
+    if shown and result.failing_rows > len(shown):
+        shown.append("...")
+    return " | ".join(shown)
+
+
+def status_word(result: CheckResult) -> str:
+    return printable(result.status).upper()
+
+
+def counts_text(results: Sequence[CheckResult]) -> str:
+    """`2 failed, 1 error, 5 passed`: what there is, heaviest first."""
+    words = [status_word(result).lower() for result in by_weight(results)]
+    return ", ".join(f"{words.count(word):,} {word}" for word in dict.fromkeys(words))
+
+
+def _result_lines(result: CheckResult) -> Iterable[str]:
+    check = f": {printable(result.check_type)} on {target_of(result)}"
+    yield f"{status_word(result):<7} {printable(result.check_name)}{check}"
+    yield from _wrapped(printable(result.details))
+    if result.status not in {CheckStatus.FAILED, CheckStatus.WARNED}:
+        return
+    facts = [observed_text(result), f"allowed {allowed_text(result)}", news_text(result)]
+    yield from _wrapped(", ".join(fact for fact in facts if fact))
+    keys = sample_text(result)
+    if keys:
+        yield from _wrapped(f"keys: {keys}")
+
+
+def _wrapped(text: str) -> list[str]:
+    return textwrap.wrap(
+        text,
+        WIDTH,
+        initial_indent=_INDENT,
+        subsequent_indent=_INDENT,
+        break_long_words=False,  # a name that was cut cannot be copied
+        break_on_hyphens=False,
+    )
+
+
+def _passed_block(results: Sequence[CheckResult], passed: Passed) -> list[str]:
+    those = [result for result in results if result.status == CheckStatus.PASSED]
+    if passed is Passed.LISTED:
+        return ["\n".join(_result_lines(result)) for result in those]
+    return [f"PASSED  {_rules(len(those))}"] if those else []
+
+
+def _rules(number: int) -> str:
+    return f"{number:,} rule" if number == 1 else f"{number:,} rules"
+
+
+def _gate_lines(run_id: str, results: Sequence[CheckResult], gate: Decision) -> Iterable[str]:
+    word = "GATE OPEN" if gate.is_open else "GATE CLOSED"
+    yield f"{word}  {counts_text(results) or 'no results'} (run {printable(run_id)})"
+    names = [printable(result.check_name) for result in gate.failures[:_CLOSERS_MAX]]
+    left = len(gate.failures) - len(names)
+    if left:
+        names.append(f"{left:,} more")
+    if names:
+        yield from _wrapped(f"closed by {', '.join(names)}")
+    # The decision lists its failures' reasons first; those stand above, in full.
+    for reason in gate.reasons[len(gate.failures) :]:
+        yield from _wrapped(f"closed because {printable(reason)}")
+
+
+_MARKED = re.compile(rf"^({'|'.join(_STYLES)})\b", re.MULTILINE)
+
+
+def coloured(text: str) -> Text:
+    """The same text with its status words in colour.
+
+    Only at the start of a line, where no text from outside can stand.
+    """
+    from rich.text import Text
+
+    dressed = Text(text, no_wrap=True)
+    for found in _MARKED.finditer(text):
+        dressed.stylize(_STYLES[found.group(1)], *found.span(1))
+    return dressed

@@ -1,0 +1,248 @@
+"""The order of a run, once.
+
+lease -> intent -> read -> key index -> violations -> results -> progress -> events
+
+Each step ends at a named fault point. Whatever dies in between, the same run_id repeated reads
+the same positions and leaves one set of rows: violations are assignments under a growing batch
+number, results are added by (run_id, rule_key).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from hashlib import sha256
+from typing import TypeVar
+
+from lakeproof import faults
+from lakeproof.engines.engine import Engine
+from lakeproof.errors import LakeproofError, short_message
+from lakeproof.model.names import TableName
+from lakeproof.model.outcome import DETAILS_CHARACTERS_MAX, CheckResult, CheckStatus
+from lakeproof.model.position import Position
+from lakeproof.model.rule import RejectedRule, Rule, Severity
+from lakeproof.planning.plan import Plan, TablePlan
+from lakeproof.running.evaluate import Evaluation, TableEvaluation, evaluate_table, evaluation_of
+from lakeproof.running.progress import Listener, StepDone, ignore
+from lakeproof.running.time_budget import TimeBudget
+from lakeproof.state.store import Batch, Store, TableWork
+
+Given = TypeVar("Given")
+Replan = Callable[[Mapping[TableName, Position]], Plan]
+
+
+@dataclass(frozen=True, slots=True)
+class RunLabels:
+    """What a run is called, by us and by whoever started it."""
+
+    run_id: str
+    dag_run_id: str = ""
+    suite: str = ""
+    try_number: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Runner:
+    """Collaborators of a run. Without a store nothing is kept, and nothing else changes."""
+
+    engine: Engine
+    store: Store | None = None
+    timeout_seconds: float | None = None
+    listener: Listener = field(default=ignore)
+    clock: Callable[[], datetime] = field(default=lambda: datetime.now(UTC))
+
+    def run(self, plan: Plan, labels: RunLabels, replan: Replan) -> tuple[Plan, list[CheckResult]]:
+        """Execute the plan; gives the plan that ran and one result per rule, in suite order.
+
+        `replan` makes the same plan at given positions; it is asked only if this run_id has
+        begun before, at positions that the tables have left since.
+        """
+        if self.store is None:
+            return plan, self._evaluate(plan, labels, {})
+        try:
+            batches = self._begin(plan, labels)
+            earlier = {
+                batch.work.table: batch.position
+                for batch in batches
+                if batch.position is not None and batch.position != batch.work.position
+            }
+            if earlier:
+                plan = replan(earlier)
+            faults.reach("after_intent")
+            results = self._evaluate(plan, labels, {batch.work.table: batch for batch in batches})
+            added = self._timed("results", lambda: self._store.record_results(results))
+            faults.reach("after_results")
+            self._timed("progress", lambda: self._store.commit(batches, labels.run_id, plan.now))
+            faults.reach("after_progress")
+        except BaseException:
+            self._release(labels)
+            raise
+        self.listener(StepDone(f"kept {added} results in {self._store.description}", 0.0))
+        faults.reach("after_events")
+        return plan, results
+
+    @property
+    def _store(self) -> Store:
+        assert self.store is not None  # noqa: S101 (run() has asked)
+        return self.store
+
+    def _timed(self, what: str, work: Callable[[], Given]) -> Given:
+        started = time.monotonic()
+        given = work()
+        self.listener(StepDone(f"state: {what}", time.monotonic() - started))
+        return given
+
+    def _begin(self, plan: Plan, labels: RunLabels) -> list[Batch]:
+        works = [_work_of(table) for table in plan.tables]
+        batches = self._timed(
+            "lease and intent", lambda: self._store.begin(labels.run_id, works, plan.now)
+        )
+        faults.reach("after_lease")
+        return batches
+
+    def _release(self, labels: RunLabels) -> None:
+        """Give the leases back; the error that ends the run must not be hidden by this one."""
+        try:
+            self._store.release(labels.run_id, self.clock())
+        except Exception as problem:  # noqa: BLE001
+            text = f"the lease of {labels.run_id} was not given back: {short_message(problem)}"
+            self.listener(StepDone(text, 0.0))
+
+    def _evaluate(
+        self, plan: Plan, labels: RunLabels, batches: Mapping[TableName, Batch]
+    ) -> list[CheckResult]:
+        budget = TimeBudget(self.timeout_seconds)
+        executed_at = plan.now.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S.%f")
+        draft = _Draft(labels, executed_at)
+        by_key = {rule.key: draft.rejected(rule) for rule in plan.rejected}
+        evaluations = [
+            evaluate_table(table, self.engine, budget, self.listener) for table in plan.tables
+        ]
+        try:
+            faults.reach("after_read")
+            faults.reach("after_key_index")  # snapshot runs keep no key index
+            for found in evaluations:
+                news = self._apply_hits(found, batches.get(found.plan.pinned.table), labels, plan)
+                for rule in found.plan.rules:
+                    result = draft.of(rule, found, evaluation_of(rule, found))
+                    by_key[rule.key] = replace(result, new_violations=news.get(rule.rule_id))
+            faults.reach("after_violations")
+        finally:
+            for found in evaluations:
+                if found.hits is not None:
+                    found.hits.release()
+        results = [by_key[key] for key in plan.order]
+        if len(results) != len(plan.rules) + len(plan.rejected):
+            raise LakeproofError(
+                f"{len(plan.rules) + len(plan.rejected)} rules gave {len(results)} results"
+            )
+        return results
+
+    def _apply_hits(
+        self, found: TableEvaluation, batch: Batch | None, labels: RunLabels, plan: Plan
+    ) -> Mapping[str, int]:
+        if batch is None:
+            return {}
+        view = found.hits.view if found.hits is not None else ""
+        return self._timed(
+            f"violations of {found.plan.pinned.table}",
+            lambda: self._store.apply_hits(batch, labels.run_id, found.evaluated, view, plan.now),
+        )
+
+
+def _work_of(table: TablePlan) -> TableWork:
+    ids = tuple(sorted({rule.rule_id for rule in table.rules}))
+    return TableWork(
+        table=table.pinned.table,
+        table_id=table.pinned.table_id,
+        group=sha256("\n".join(ids).encode()).hexdigest()[:16],
+        rule_ids=ids,
+        position=table.pinned.position,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Draft:
+    """Makes results; holds what all results of a run have in common."""
+
+    labels: RunLabels
+    executed_at: str
+
+    def of(self, rule: Rule, found: TableEvaluation, evaluation: Evaluation) -> CheckResult:
+        pinned = found.plan.pinned
+        blank = CheckResult(
+            check_name=rule.key,
+            check_type=rule.check,
+            table_name=rule.table_label,
+            column_name=rule.column_label,
+            status=CheckStatus.ERROR,
+            failing_rows=0,
+            total_rows=0,
+            details=_cut(evaluation.error),
+            executed_at=self.executed_at,
+            run_id=self.labels.run_id,
+            rule_id=rule.rule_id,
+            rule_key=rule.key,
+            table_fqn=str(rule.table),
+            severity=rule.severity.value,
+            dimension=rule.dimension,
+            tags=rule.tags,
+            threshold=str(rule.threshold),
+            position=pinned.position.to_json() if pinned.position else "",
+            duration=round(evaluation.seconds, 3),
+            suite=self.labels.suite,
+            try_number=self.labels.try_number,
+            table_rows=found.table_rows,
+            mode=found.plan.mode,
+            mode_reason=found.plan.mode_reason,
+            dag_run_id=self.labels.dag_run_id,
+        )
+        verdict = evaluation.verdict
+        if verdict is None:
+            return blank
+        passed = rule.threshold.allows(verdict.excess, verdict.share)
+        failed = CheckStatus.FAILED if rule.severity is Severity.ERROR else CheckStatus.WARNED
+        unlisted = found.unlisted if rule.rule_id in found.failing else ""
+        note = f" (bad rows were not listed: {unlisted})" if unlisted else ""
+        threshold = f"{verdict.bound}; {rule.threshold}" if verdict.bound else str(rule.threshold)
+        return replace(
+            blank,
+            status=CheckStatus.PASSED if passed else failed,
+            failing_rows=verdict.failing,
+            total_rows=verdict.total,
+            details=_cut(verdict.details + note),
+            measure=verdict.measure,
+            measures=dict(verdict.measures),
+            threshold=threshold,
+            sample_keys=evaluation.hits.sample_keys if evaluation.hits else (),
+        )
+
+    def rejected(self, rule: RejectedRule) -> CheckResult:
+        return CheckResult(
+            check_name=rule.key,
+            check_type=rule.check,
+            table_name=rule.table_label,
+            column_name=rule.column_label,
+            status=CheckStatus.ERROR,
+            failing_rows=0,
+            total_rows=0,
+            details=_cut(rule.reason),
+            executed_at=self.executed_at,
+            run_id=self.labels.run_id,
+            rule_id=rule.rule_id,
+            rule_key=rule.key,
+            table_fqn=str(rule.table) if rule.table else "",
+            severity=rule.severity.value,
+            dimension=rule.dimension,
+            tags=rule.tags,
+            suite=self.labels.suite,
+            try_number=self.labels.try_number,
+            dag_run_id=self.labels.dag_run_id,
+            mode="",
+        )
+
+
+def _cut(details: str) -> str:
+    return details[:DETAILS_CHARACTERS_MAX]

@@ -1,0 +1,86 @@
+"""Looking into the state tables: one question, answered by Spark or without it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from lakeproof.errors import EngineUnavailableError, short_message
+from lakeproof.model.names import quote
+from lakeproof.state import literals
+from lakeproof.state.access import spark_errors
+
+if TYPE_CHECKING:
+    from lakeproof.state.spark_store import SparkStore
+
+NOTHING_KEPT = "Next: lakeproof store init, or a run that keeps its results"
+
+
+@dataclass(frozen=True, slots=True)
+class Among:
+    """At least one of the columns holds one of the values."""
+
+    columns: tuple[str, ...]
+    values: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Rows of one state table: all conditions hold; a `-` before a column sorts it downwards."""
+
+    kind: str
+    where: tuple[Among, ...] = ()
+    order: tuple[str, ...] = ()
+    limit: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The rows asked for, by column name, and how many there are without the limit."""
+
+    rows: tuple[Mapping[str, object], ...]
+    total: int
+
+
+class StateReader(Protocol):
+    """Answers questions; never writes, never creates."""
+
+    def ask(self, question: Question) -> Answer: ...
+
+
+class SparkReader:
+    """Through the store's own frames."""
+
+    def __init__(self, store: SparkStore) -> None:
+        self._store = store
+
+    def ask(self, question: Question) -> Answer:
+        try:
+            return self._ask(question)
+        except spark_errors() as problem:
+            raise EngineUnavailableError(
+                f"the {question.kind} cannot be read ({self._store.description}): "
+                f"{short_message(problem)}. {NOTHING_KEPT}"
+            ) from problem
+
+    def _ask(self, question: Question) -> Answer:
+        frame = {
+            "results": self._store.results_frame,
+            "violations": self._store.violations_frame,
+        }[question.kind]()
+        for condition in question.where:
+            frame = frame.where(_sql(condition))
+        total = frame.count()
+        if question.order:
+            names = [quote(name.removeprefix("-")) for name in question.order]
+            rising = [not name.startswith("-") for name in question.order]
+            frame = frame.orderBy(names, ascending=rising)
+        if question.limit is not None:
+            frame = frame.limit(question.limit)
+        return Answer(tuple(row.asDict() for row in frame.collect()), total)
+
+
+def _sql(condition: Among) -> str:
+    values = literals.texts(condition.values)
+    return " OR ".join(f"{quote(column)} IN ({values})" for column in condition.columns)

@@ -1,0 +1,43 @@
+"""What differs between the formats that can keep state, as data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@dataclass(frozen=True, slots=True)
+class Fence:
+    """A write that counts once: `application` may write each `version` once, and never lower."""
+
+    application: str
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
+class TableFormat:
+    """`properties` go into every CREATE TABLE; `conflicts` mark an error that a retry may cure.
+
+    `insert_guard` is put into an insert-only MERGE where the format would otherwise append
+    without looking at what others committed meanwhile. `writing` surrounds every write.
+    """
+
+    name: str
+    properties: Mapping[str, str]
+    conflicts: tuple[str, ...]
+    caches_metadata: bool
+    insert_guard: str
+    writing: Callable[[SparkSession, Fence | None], AbstractContextManager[None]]
+
+    def is_conflict(self, problem: BaseException) -> bool:
+        """Whether another writer was faster, or the catalog busy: nothing was written by us.
+
+        Told by text, because the class is lost on the way from a Spark Connect server.
+        """
+        text = f"{type(problem).__name__}: {problem}"
+        return any(mark in text for mark in self.conflicts)

@@ -1,0 +1,154 @@
+"""The state tables' columns, written once; the DDL of each format is generated from here.
+
+`intents` and `progress` are logs: rows are only ever appended, and the newest row of a thing is
+its present. An append costs a third of a MERGE on both formats and never conflicts with another
+append, and a log keeps what a crash did for whoever has to look. The orders that decide what is
+newest are numbers (`epoch`, `batch_seq`), never clocks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from lakeproof.model.names import TableName
+
+SCHEMA_VERSION = 1
+VERSION_PROPERTY = "lakeproof.schema_version"
+KIND_PROPERTY = "lakeproof.table"
+
+TEXT = "STRING"
+TEXTS = "ARRAY<STRING>"
+COUNT = "BIGINT"
+SMALL = "INT"
+NUMBER = "DOUBLE"
+MOMENT = "TIMESTAMP_NTZ"
+"""Without zone, in UTC, to the microsecond: reads the same in every session and engine."""
+
+
+@dataclass(frozen=True, slots=True)
+class StateColumn:
+    """`meaning` becomes the column's comment, so it holds no quotes."""
+
+    name: str
+    type_text: str
+    meaning: str
+
+
+@dataclass(frozen=True, slots=True)
+class StateTable:
+    kind: str
+    meaning: str
+    columns: tuple[StateColumn, ...]
+
+    def ddl(self, table: TableName, format_name: str, properties: Mapping[str, str]) -> str:
+        """CREATE TABLE IF NOT EXISTS, with the schema version among the properties."""
+        columns = ",\n".join(
+            f"  `{column.name}` {column.type_text} COMMENT '{column.meaning}'"
+            for column in self.columns
+        )
+        marks = {VERSION_PROPERTY: str(SCHEMA_VERSION), KIND_PROPERTY: self.kind, **properties}
+        settings = ", ".join(f"'{key}' = '{value}'" for key, value in marks.items())
+        return (
+            f"CREATE TABLE IF NOT EXISTS {table.sql} (\n{columns}\n)\nUSING {format_name}\n"
+            f"COMMENT '{self.meaning}'\nTBLPROPERTIES ({settings})"
+        )
+
+
+RESULTS = StateTable(
+    "results",
+    "One row per rule and run",
+    (
+        StateColumn("check_name", TEXT, "what people call the check"),
+        StateColumn("check_type", TEXT, "the kind of check"),
+        StateColumn("table_name", TEXT, "the checked table, short name"),
+        StateColumn("column_name", TEXT, "empty for a table-level check, a,b for a composite one"),
+        StateColumn("status", TEXT, "passed, failed, warned, error or skipped"),
+        StateColumn("failing_rows", COUNT, "what the check counts as failing"),
+        StateColumn("total_rows", COUNT, "rows in the scope of the filter"),
+        StateColumn("details", TEXT, "the outcome in words, at most 1,000 characters"),
+        StateColumn("dag_run_id", TEXT, "the Airflow run, empty outside it"),
+        StateColumn("executed_at", MOMENT, "UTC"),
+        StateColumn("run_id", TEXT, "one execution of the checks"),
+        StateColumn("rule_id", TEXT, "hash of the logic of the rule"),
+        StateColumn("rule_key", TEXT, "unique with run_id"),
+        StateColumn("table_fqn", TEXT, "the checked table, full name"),
+        StateColumn("severity", TEXT, "error, warning or info"),
+        StateColumn("dimension", TEXT, "quality dimension"),
+        StateColumn("tags", TEXTS, "as given with the rule"),
+        StateColumn("measure", NUMBER, "the number held against the threshold"),
+        StateColumn("threshold", TEXT, "how much failing is still fine"),
+        StateColumn("position", TEXT, "where in the history of the table it was read, as JSON"),
+        StateColumn("duration", NUMBER, "seconds"),
+        StateColumn("suite", TEXT, "where the rule was written"),
+        StateColumn("try", SMALL, "number of the attempt, from 1"),
+        StateColumn("table_rows", COUNT, "all rows of the table"),
+        StateColumn("mode", TEXT, "how the table was read"),
+        StateColumn("mode_reason", TEXT, "why it was read that way"),
+    ),
+)
+
+VIOLATIONS = StateTable(
+    "violations",
+    "One row per offending key and rule, open or resolved",
+    (
+        StateColumn("hit_id", TEXT, "sha256 of rule_id, a bar, violation_key"),
+        StateColumn("rule_id", TEXT, "hash of the logic of the rule"),
+        StateColumn("table_fqn", TEXT, "the checked table, full name"),
+        StateColumn("violation_key", TEXT, "canonical key of the row, or its typed hash"),
+        StateColumn("status", TEXT, "open or resolved"),
+        StateColumn("occurrences", COUNT, "rows behind this key when last seen"),
+        StateColumn("first_seen", MOMENT, "UTC"),
+        StateColumn("last_seen", MOMENT, "UTC"),
+        StateColumn("resolved_at", MOMENT, "UTC, NULL while open"),
+        StateColumn("reopen_count", SMALL, "times it came back after being resolved"),
+        StateColumn("first_run_id", TEXT, "the run that found it first"),
+        StateColumn("last_run_id", TEXT, "the run that saw it last"),
+        StateColumn("reopened_run_id", TEXT, "the run that reopened it last, NULL if none did"),
+        StateColumn("first_position", TEXT, "position of the table when first seen, as JSON"),
+        StateColumn("last_position", TEXT, "position of the table when last seen, as JSON"),
+        StateColumn("batch_seq", COUNT, "the batch that wrote this row; lower ones may not"),
+    ),
+)
+
+PROGRESS = StateTable(
+    "progress",
+    "A log of how far each rule has come; the highest batch_seq of a rule is its present",
+    (
+        StateColumn("table_id", TEXT, "the own uuid of the checked table"),
+        StateColumn("table_fqn", TEXT, "the checked table, full name"),
+        StateColumn("group_id", TEXT, "the set of rules that move together"),
+        StateColumn("rule_id", TEXT, "hash of the logic of the rule"),
+        StateColumn("mode", TEXT, "how the table was read"),
+        StateColumn("position", TEXT, "where the rule stands, as JSON"),
+        StateColumn("batch_seq", COUNT, "grows per table"),
+        StateColumn("run_id", TEXT, "the run that moved it here"),
+        StateColumn("updated_at", MOMENT, "UTC"),
+    ),
+)
+
+INTENTS = StateTable(
+    "intents",
+    "A log of leases and pinned ranges; the highest epoch of an intent is its present, and there "
+    "a closing status outweighs open",
+    (
+        StateColumn("table_id", TEXT, "the own uuid of the checked table"),
+        StateColumn("table_fqn", TEXT, "the checked table, full name"),
+        StateColumn("group_id", TEXT, "the set of rules that move together"),
+        StateColumn("batch_seq", COUNT, "grows per table, over all groups"),
+        StateColumn("run_id", TEXT, "who reads this range"),
+        StateColumn("from_position", TEXT, "exclusive start as JSON, NULL for a whole snapshot"),
+        StateColumn("to_position", TEXT, "inclusive end as JSON, NULL for a table without history"),
+        StateColumn("rule_ids", TEXTS, "the rules of the batch"),
+        StateColumn("epoch", COUNT, "grows each time the lease changes hands"),
+        StateColumn("owner", TEXT, "host:pid:start of the driver"),
+        StateColumn("lease_until", MOMENT, "UTC; after it anyone may take over"),
+        StateColumn("status", TEXT, "open, committed, abandoned or withdrawn"),
+        StateColumn("created_at", MOMENT, "UTC, when the lease was taken"),
+        StateColumn("updated_at", MOMENT, "UTC, when this row was written"),
+    ),
+)
+
+TABLES: Mapping[str, StateTable] = {
+    table.kind: table for table in (RESULTS, VIOLATIONS, PROGRESS, INTENTS)
+}
