@@ -1,0 +1,89 @@
+"""The demo's tables: a good `sales`, a bad one with planted errors, products, customers.
+
+Rows are made by Spark from a counter, so every machine has the same ones, and each planted
+error stands at named order ids with its expected count beside it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lakeproof.demo.suites import COUNTRIES
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+GOOD = "good"
+BAD = "lakehouse"
+KEYS = {"sales": ["order_id"], "products": ["sku"]}
+
+GOOD_ROWS = 5_000
+BAD_ROWS = 100_020
+
+PLANTED = {
+    "sales_order_id_unique": 3,
+    "sales_order_id_not_null": 2,
+    "sales_amount_positive": 5,
+    "sales_amount_reasonable_range": 7,
+    "sales_country_accepted": 4,
+    "sales_ingestion_date_not_future": 6,
+    "sales_row_count_reasonable": 1,
+    "sales_customer_id_not_null": 8,
+}
+"""failing_rows of each of SALES_CHECKS on the bad table."""
+
+_ROWS = """
+SELECT CAST(id + 1 AS BIGINT) AS order_id,
+       concat('C', lpad(CAST(id % 997 AS STRING), 4, '0')) AS customer_id,
+       element_at(array({countries}), CAST(id % {country_count} AS INT) + 1) AS country,
+       CAST(round(5 + (id * 37 % 99000) / 10, 2) AS DOUBLE) AS amount,
+       date_add(DATE'2024-01-01', CAST(id % 365 AS INT)) AS ingestion_date
+FROM range({rows})
+"""
+
+# Each case changes one column of a few orders; the numbers of orders add up to PLANTED.
+_ERRORS = """
+SELECT CASE WHEN order_id IN (100, 200, 300) THEN order_id + 1      -- 3 values twice
+            WHEN order_id IN (400, 500) THEN NULL                   -- 2 without id
+            ELSE order_id END AS order_id,
+       CASE WHEN order_id BETWEEN 1001 AND 1008 THEN NULL           -- 8 without customer
+            ELSE customer_id END AS customer_id,
+       CASE WHEN order_id BETWEEN 2001 AND 2004 THEN 'Atlantis'     -- 4 unknown countries
+            ELSE country END AS country,
+       CASE WHEN order_id BETWEEN 3001 AND 3003 THEN -amount        -- 3 negative
+            WHEN order_id = 3004 THEN 0D                            -- 1 zero
+            WHEN order_id = 3005 THEN CAST('NaN' AS DOUBLE)         -- 1 not a number
+            WHEN order_id BETWEEN 3006 AND 3007 THEN 250000D        -- 2 far too large
+            ELSE amount END AS amount,
+       CASE WHEN order_id BETWEEN 4001 AND 4006 THEN DATE'2999-12-31' -- 6 in the future
+            ELSE ingestion_date END AS ingestion_date
+FROM ({rows})
+"""
+
+
+def build_lakehouse(spark: SparkSession) -> None:
+    """Create or replace the demo's tables in `iceberg.good` and `iceberg.lakehouse`."""
+    countries = ", ".join(f"'{country}'" for country in COUNTRIES)
+
+    def rows(count: int) -> str:
+        return _ROWS.format(countries=countries, country_count=len(COUNTRIES), rows=count)
+
+    for namespace in (GOOD, BAD):
+        spark.sql(f"CREATE NAMESPACE IF NOT EXISTS iceberg.{namespace}")
+    _replace(spark, f"{GOOD}.sales", rows(GOOD_ROWS))
+    _replace(spark, f"{BAD}.sales", _ERRORS.format(rows=rows(BAD_ROWS)))
+    _replace(
+        spark,
+        f"{BAD}.products",
+        "SELECT concat('SKU-', id) AS sku, CAST(1 + id % 50 AS DECIMAL(10, 2)) AS price "
+        "FROM range(200)",
+    )
+    _replace(
+        spark,
+        f"{BAD}.customers",
+        "SELECT concat('C', lpad(CAST(id AS STRING), 4, '0')) AS id FROM range(997)",
+    )
+
+
+def _replace(spark: SparkSession, name: str, query: str) -> None:
+    spark.sql(f"CREATE OR REPLACE TABLE iceberg.{name} USING iceberg AS {query}")
