@@ -2,7 +2,7 @@
 
 Says something only when there is something to do. Needs no network once both are there.
 """
-# ruff: noqa: INP001 - a script beside the package, not in one
+
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ _HOMES = {
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
-__all__ = [  # noqa: PLE0604 (a test compares the list with _HOMES)
+__all__ = [
     "AlreadyRunningError",
     "CheckDefinitionError",
     "CheckResult",

@@ -57,12 +57,15 @@ class RunOutcome:
     def violations(self) -> DataFrame:
         """The bad rows of this run as a lazy DataFrame, read at the positions of the run.
 
-        Columns: rule_id, hit_id, violation_key, occurrences.
+        Columns: rules (their names), rule_id, hit_id, violation_key, occurrences.
         """
-        wanted = frozenset(result.rule_id for result in self.results if result.failing_rows)
-        branches = [bad_rows_sql(table, wanted) for table in self.plan.tables]
+        names: dict[str, list[str]] = {}
+        for result in self.results:
+            if result.failing_rows:
+                names.setdefault(result.rule_id, []).append(result.rule_key)
+        branches = [bad_rows_sql(table, frozenset(names)) for table in self.plan.tables]
         sql = "\nUNION ALL\n".join(branch for branch in branches if branch)
-        return self._engine.hits_frame(sql or _NO_HITS)
+        return self._engine.named_hits(sql or _NO_HITS, names)
 
     def raise_for_status(self) -> None:
         """Raise GateClosedError unless the gate is open."""

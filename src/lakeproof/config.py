@@ -123,7 +123,7 @@ class _Section:
             raise ConfigError(f"{self.where}: {key} must be a string, got {found!r}")
         if allowed and found not in allowed:
             raise ConfigError(f"{self.where}: {key} = {found!r} is not one of {', '.join(allowed)}")
-        if not allowed and key in self.value and not found.strip():
+        if default and not found.strip():
             raise ConfigError(f"{self.where}: {key} must not be empty")
         return found
 

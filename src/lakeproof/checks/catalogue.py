@@ -33,6 +33,11 @@ def check_names() -> tuple[str, ...]:
     return tuple(sorted({*_BUILT_IN, *_plugged_in()}))
 
 
+def aliases_of(name: str) -> tuple[str, ...]:
+    """Other words for a check, resolved before a rule is hashed."""
+    return tuple(alias for alias, known in _ALIASES.items() if known == name)
+
+
 @cache
 def find_check(name: str) -> Check:
     """The check of that name or alias; an unknown one is refused with the nearest names."""

@@ -139,6 +139,8 @@ class _Binder:
             scan=_scan(pinned, kept, steps),
             keys=tuple(step for step in steps if isinstance(step, KeyStep)),
             queries=tuple(step for step in steps if isinstance(step, QueryStep)),
+            mode="snapshot",
+            mode_reason=_why_snapshot(pinned),
         )
         return plan, refused
 
@@ -214,6 +216,14 @@ def find_column(pinned: PinnedTable, name: str, where: str = "column_name") -> C
     raise CheckDefinitionError(
         f"{where}: no column {name!r} in {pinned.table}. Nearest: {', '.join(near)}."
     )
+
+
+def _why_snapshot(pinned: PinnedTable) -> str:
+    if pinned.position is not None:
+        return f"the whole table at {pinned.position}"
+    if pinned.format == "iceberg":
+        return "the table has no snapshot yet: it is empty"
+    return f"the whole table, not pinned: a {pinned.format} keeps no history"
 
 
 def _scan(pinned: PinnedTable, rules: Sequence[Rule], steps: Sequence[object]) -> ScanStep:

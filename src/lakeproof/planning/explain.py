@@ -38,7 +38,7 @@ def total_actions(plan: Plan) -> int:
 
 def fused_rules(table: TablePlan) -> tuple[Rule, ...]:
     """The rules that the table's scan answers: all that have no action of their own."""
-    own = {step.rule_id for step in (*table.keys, *table.queries)}
+    own = {step.rule_id for step in table.keys} | {step.rule_id for step in table.queries}
     return tuple(rule for rule in table.rules if rule.rule_id not in own)
 
 

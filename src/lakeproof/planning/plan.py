@@ -95,8 +95,8 @@ class TablePlan:
     scan: ScanStep
     keys: tuple[KeyStep, ...]
     queries: tuple[QueryStep, ...]
-    mode: str = "snapshot"
-    mode_reason: str = "the whole table at its pinned position"
+    mode: str
+    mode_reason: str
 
     @property
     def actions(self) -> int:

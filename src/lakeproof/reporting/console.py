@@ -72,11 +72,11 @@ def outcome_text(
     see_more: str = "",
 ) -> str:
     """The whole report; `see_more` is the command that lists the bad rows, if there is one."""
-    blocks: list[str] = []
+    blocks = [f"Run {printable(run_id)}: {_rules(len(results))}"]
     listed = [result for result in results if result.status != CheckStatus.PASSED]
     blocks += ["\n".join(_result_lines(result)) for result in by_weight(listed)]
     blocks += _passed_block(results, passed)
-    blocks.append("\n".join(_gate_lines(run_id, results, gate)))
+    blocks.append("\n".join(_gate_lines(results, gate)))
     if see_more:
         blocks.append(f"See the bad rows: {see_more}")
     return "\n".join(blocks)
@@ -214,9 +214,9 @@ def _rules(number: int) -> str:
     return f"{number:,} rule" if number == 1 else f"{number:,} rules"
 
 
-def _gate_lines(run_id: str, results: Sequence[CheckResult], gate: Decision) -> Iterable[str]:
+def _gate_lines(results: Sequence[CheckResult], gate: Decision) -> Iterable[str]:
     word = "GATE OPEN" if gate.is_open else "GATE CLOSED"
-    yield f"{word}  {counts_text(results) or 'no results'} (run {printable(run_id)})"
+    yield f"{word}  {counts_text(results) or 'no results'}"
     names = [printable(result.check_name) for result in gate.failures[:_CLOSERS_MAX]]
     left = len(gate.failures) - len(names)
     if left:

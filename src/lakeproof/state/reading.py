@@ -12,6 +12,8 @@ from lakeproof.state import literals
 from lakeproof.state.access import spark_errors
 
 if TYPE_CHECKING:
+    from pyspark.sql import Column
+
     from lakeproof.state.spark_store import SparkStore
 
 NOTHING_KEPT = "Next: lakeproof store init, or a run that keeps its results"
@@ -65,15 +67,15 @@ class SparkReader:
             ) from problem
 
     def _ask(self, question: Question) -> Answer:
-        frame = {
-            "results": self._store.results_frame,
-            "violations": self._store.violations_frame,
-        }[question.kind]()
+        is_results = question.kind == "results"
+        frame = self._store.results_frame() if is_results else self._store.violations_frame()
         for condition in question.where:
             frame = frame.where(_sql(condition))
         total = frame.count()
         if question.order:
-            names = [quote(name.removeprefix("-")) for name in question.order]
+            names: list[int | str | Column] = [
+                quote(name.removeprefix("-")) for name in question.order
+            ]
             rising = [not name.startswith("-") for name in question.order]
             frame = frame.orderBy(names, ascending=rising)
         if question.limit is not None:

@@ -179,16 +179,18 @@ class SparkStore:
         self._access.refresh("intents")
         names = literals.texts(str(work.table) for work in works)
         ids = literals.texts(work.table_id for work in works if work.table_id)
+        is_open = f"status = '{IntentStatus.OPEN.value}'"
+        # The wider window is the inner one: then both need a single shuffle.
         rows = self._access.read(f"""
 SELECT * EXCEPT (age, highest) FROM (
-  SELECT *,
-    row_number() OVER (PARTITION BY table_id, table_fqn, group_id, run_id, batch_seq
-                       ORDER BY epoch DESC, status = '{IntentStatus.OPEN.value}') AS age,
-    max(batch_seq) OVER (PARTITION BY table_id, table_fqn) AS highest
-  FROM {self._access.tables["intents"].sql}
-  WHERE table_fqn IN ({names}) OR table_id IN ({ids})
-) WHERE age = 1 AND (status = '{IntentStatus.OPEN.value}' OR run_id = {literals.text(run_id)}
-                     OR batch_seq = highest)""")
+  SELECT *, row_number() OVER (PARTITION BY table_id, table_fqn, group_id, run_id, batch_seq
+                               ORDER BY epoch DESC, {is_open}) AS age
+  FROM (
+    SELECT *, max(batch_seq) OVER (PARTITION BY table_id, table_fqn) AS highest
+    FROM {self._access.tables["intents"].sql}
+    WHERE table_fqn IN ({names}) OR table_id IN ({ids})
+  )
+) WHERE age = 1 AND ({is_open} OR run_id = {literals.text(run_id)} OR batch_seq = highest)""")
         return [
             Intent(**{**row.asDict(), "rule_ids": tuple(row["rule_ids"] or ())}) for row in rows
         ]

@@ -17,7 +17,7 @@ from lakeproof.errors import EngineUnavailableError, short_message
 from lakeproof.state.reading import NOTHING_KEPT, Among, Answer, Question
 
 if TYPE_CHECKING:
-    import pyarrow as pa
+    import pyarrow as pa  # type: ignore[import-untyped]
 
 ICEBERG_CATALOG = "iceberg"
 DELTA_CATALOG = "spark_catalog"
@@ -33,7 +33,7 @@ class ArrowReader:
     load: Callable[[str], pa.Table]
 
     def ask(self, question: Question) -> Answer:
-        import pyarrow.compute as pc
+        import pyarrow.compute as pc  # type: ignore[import-untyped]
 
         table = self.load(question.kind)
         if question.where:

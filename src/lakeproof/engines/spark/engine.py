@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from lakeproof.engines.spark.cancelling import time_limit
 from lakeproof.engines.spark.canonical_sql import key_expression, row_key_expression
-from lakeproof.engines.spark.hits import SparkHits, hits_frame
+from lakeproof.engines.spark.hits import SparkHits, named_hits_frame
 from lakeproof.engines.spark.pinning import at_position, pinned_relation, read_head
 from lakeproof.engines.spark.problems import table_problem
 from lakeproof.engines.spark.safe_sql import ensure_read_only_query, ensure_row_predicate
@@ -125,6 +125,6 @@ class SparkEngine:
     def hold_hits(self, sql: str, timeout_seconds: float | None) -> SparkHits:
         return SparkHits(self._spark, sql, timeout_seconds)
 
-    def hits_frame(self, sql: str) -> DataFrame:
+    def named_hits(self, sql: str, names: Mapping[str, Sequence[str]]) -> DataFrame:
         """The bad rows as a lazy DataFrame, for `RunOutcome.violations()`."""
-        return hits_frame(self._spark, sql)
+        return named_hits_frame(self._spark, sql, names)

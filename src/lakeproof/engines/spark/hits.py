@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from lakeproof.engines.spark.cancelling import time_limit
@@ -22,6 +22,22 @@ def hits_frame(spark: SparkSession, sql: str) -> DataFrame:
     return spark.sql(
         f"SELECT rule_id, {hit_id} AS hit_id, violation_key, occurrences FROM (\n{sql}\n)"
     )
+
+
+def named_hits_frame(
+    spark: SparkSession, sql: str, names: Mapping[str, Sequence[str]]
+) -> DataFrame:
+    """The bad rows with the names of the rules they break; rules of equal logic share a row."""
+    from pyspark.sql import functions as F  # noqa: N812 (its usual name)
+
+    frame = hits_frame(spark, sql)
+    pairs = [
+        part
+        for rule_id, of_rule in names.items()
+        for part in (F.lit(rule_id), F.array(*[F.lit(name) for name in of_rule]))
+    ]
+    rules = F.create_map(*pairs)[F.col("rule_id")] if pairs else F.array().cast("array<string>")
+    return frame.select(rules.alias("rules"), *frame.columns)
 
 
 class SparkHits:

@@ -1,0 +1,123 @@
+"""The command line's root: commands by name, loaded when called, and what each error exits with."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from importlib import import_module
+from typing import NoReturn
+
+import click
+
+import lakeproof
+from lakeproof.errors import (
+    AlreadyRunningError,
+    ConfigError,
+    EngineUnavailableError,
+    FencedError,
+    GateClosedError,
+    LakeproofError,
+    StateSchemaError,
+    SuiteError,
+    short_message,
+)
+from lakeproof.gating.policy import (
+    EXIT_CLOSED_BY_DATA,
+    EXIT_FENCED,
+    EXIT_NOT_EVALUATED,
+    EXIT_USAGE,
+)
+from lakeproof.model.printable import printable
+
+EXIT_INTERRUPTED = 130
+
+VERBOSE = "lakeproof.verbose"
+"""Where in click's `meta` the number of -v is kept, for every command below this one."""
+
+EXIT_CODES: dict[type[LakeproofError], int] = {
+    ConfigError: EXIT_USAGE,
+    SuiteError: EXIT_USAGE,
+    EngineUnavailableError: EXIT_NOT_EVALUATED,
+    StateSchemaError: EXIT_NOT_EVALUATED,
+    AlreadyRunningError: EXIT_FENCED,
+    FencedError: EXIT_FENCED,
+    GateClosedError: EXIT_CLOSED_BY_DATA,
+}
+
+# The help is said here a second time because saying it there would import the command.
+COMMANDS = {
+    "demo": ("lakeproof.cli.demo:demo", "A lakehouse with planted errors, checked."),
+    "run": ("lakeproof.cli.run:run", "Check tables, keep the results, decide the gate."),
+    "plan": ("lakeproof.cli.plan:plan", "Show what run would do, without reading a row."),
+    "lint": ("lakeproof.cli.lint:lint", "Find mistakes in suites without starting Spark."),
+    "show": ("lakeproof.cli.show:show", "Show kept results and violations."),
+    "store": ("lakeproof.cli.store:store", "Make the tables that keep results."),
+    "doctor": ("lakeproof.cli.doctor:doctor", "Say what is installed and what is missing."),
+}
+
+
+class LateGroup(click.Group):
+    """Imports a command's module when the command is called, and maps errors to exit codes."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module, _, name = COMMANDS[cmd_name][0].partition(":")
+        command: click.Command = getattr(import_module(module), name)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+
+    def invoke(self, ctx: click.Context) -> object:
+        try:
+            return super().invoke(ctx)
+        except (click.ClickException, click.exceptions.Exit):
+            raise
+        except (KeyboardInterrupt, click.Abort):
+            _end(ctx, "interrupted", EXIT_INTERRUPTED)
+        except BrokenPipeError:
+            raise  # click ends quietly when nobody reads on
+        except Exception as problem:  # noqa: BLE001 (one line for people, the trace with -v)
+            _end(ctx, _one_line(problem), exit_code_of(problem))
+
+
+def exit_code_of(problem: Exception) -> int:
+    """What the process exits with when this was raised; 3 for what nobody foresaw."""
+    known = (code for kind, code in EXIT_CODES.items() if isinstance(problem, kind))
+    return next(known, EXIT_NOT_EVALUATED)
+
+
+def _one_line(problem: Exception) -> str:
+    if isinstance(problem, LakeproofError):
+        return " ".join(str(problem).split())
+    return f"unexpected {type(problem).__name__}: {short_message(problem)} (-v shows where)"
+
+
+def _end(ctx: click.Context, text: str, code: int) -> NoReturn:
+    if ctx.meta.get(VERBOSE):
+        traceback.print_exc(file=sys.stderr)
+    click.echo(f"lakeproof: {printable(text)}", err=True)
+    ctx.exit(code)
+
+
+@click.group(
+    cls=LateGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80},
+)
+@click.version_option(lakeproof.__version__, prog_name="lakeproof")
+def main() -> None:
+    """Check lakehouse tables and close the gate on bad data.
+
+    \b
+    Exit codes: 0 gate open; 1 closed by bad data; 2 usage or suite error;
+    3 could not evaluate; 4 already running elsewhere; 5 nothing evaluated.
+    """  # noqa: D301 (\b is click's mark for "do not wrap")
+
+
+if __name__ == "__main__":
+    main()

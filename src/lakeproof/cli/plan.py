@@ -1,0 +1,78 @@
+"""`lakeproof plan`: the plan that `run` would execute, shown instead."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import click
+
+from lakeproof.cli.lint import refuse_rejected
+from lakeproof.cli.options import (
+    Where,
+    format_option,
+    key_option,
+    progress_options,
+    suite_argument,
+    verbose_option,
+    where_options,
+)
+from lakeproof.cli.sessions import session_for
+from lakeproof.cli.streams import progress_on_stderr, results_only_on_stdout
+from lakeproof.cli.suites import all_checks, load_suites
+from lakeproof.gating.policy import EXIT_USAGE
+from lakeproof.reporting.document import document_text
+
+if TYPE_CHECKING:
+    from lakeproof.planning.plan import Plan
+
+
+@click.command()
+@suite_argument
+@where_options(stores=())
+@key_option
+@click.option("--sql", is_flag=True, help="The SQL of every statement, as it runs.")
+@click.option("--strict", is_flag=True, help="A rule that cannot run makes the exit code 2.")
+@format_option
+@progress_options
+@verbose_option
+@click.pass_context
+def plan(
+    ctx: click.Context,
+    *,
+    suites: tuple[str, ...],
+    where: Where,
+    keys: Mapping[str, tuple[str, ...]],
+    sql: bool,
+    strict: bool,
+    style: str,
+    progress: str | None,
+) -> None:
+    """Show what run would do: how each table is read, and what each action answers.
+
+    SUITE is package.module:NAME, a list of QualityCheck; several are joined. Reads the tables'
+    metadata, never their rows. Bad rows are asked for as if every rule had failed.
+    """
+    settings = where.settings()
+    with results_only_on_stdout() as results:
+        loaded = load_suites(suites)
+        if strict:
+            refuse_rejected(loaded, settings)
+        with (
+            progress_on_stderr(progress) as listener,
+            session_for(settings.session, listener) as spark,
+        ):
+            from lakeproof.api import plan as plan_checks
+
+            planned = plan_checks(spark, all_checks(loaded), config=settings, keys=keys)
+        results.write(_plan_text(planned, style, sql=sql))
+    if strict and planned.rejected:
+        ctx.exit(EXIT_USAGE)
+
+
+def _plan_text(planned: Plan, style: str, *, sql: bool) -> str:
+    from lakeproof.planning.explain import plan_document, plan_sql, plan_tree, statements_of
+
+    if style == "json":
+        return document_text(plan_document(planned, statements_of(planned) if sql else ()))
+    return plan_sql(planned) if sql else plan_tree(planned)

@@ -1,0 +1,24 @@
+"""The session of a command, with the wait for it told like any other step."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from lakeproof.config import SessionSettings
+from lakeproof.engines.spark.opening import open_session
+from lakeproof.running.progress import Listener, StepDone
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@contextmanager
+def session_for(settings: SessionSettings, listener: Listener) -> Iterator[SparkSession]:
+    """A session that is stopped at the end if it was started here."""
+    started = time.monotonic()
+    with open_session(settings) as spark:
+        listener(StepDone("Spark is ready", time.monotonic() - started))
+        yield spark
