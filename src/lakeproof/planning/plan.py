@@ -99,6 +99,12 @@ class TablePlan:
     mode_reason: str
 
     @property
+    def listable(self) -> frozenset[str]:
+        """Rules whose bad rows can be named; a rule that measures the table has none."""
+        steps = (*self.scan.tallies, *self.keys, *self.queries)
+        return frozenset(step.rule_id for step in steps)
+
+    @property
     def actions(self) -> int:
         """Spark actions that read the table if everything passes."""
         return 1 + len(self.keys) + len(self.queries)

@@ -60,7 +60,7 @@ class Runner:
         begun before, at positions that the tables have left since.
         """
         if self.store is None:
-            return plan, self._evaluate(plan, labels, {})
+            return plan, self._evaluate(plan, labels, {})[0]
         try:
             batches = self._begin(plan, labels)
             earlier = {
@@ -71,10 +71,14 @@ class Runner:
             if earlier:
                 plan = replan(earlier)
             faults.reach("after_intent")
-            results = self._evaluate(plan, labels, {batch.work.table: batch for batch in batches})
+            by_table = {batch.work.table: batch for batch in batches}
+            results, evaluated = self._evaluate(plan, labels, by_table)
             added = self._timed("results", lambda: self._store.record_results(results))
             faults.reach("after_results")
-            self._timed("progress", lambda: self._store.commit(batches, labels.run_id, plan.now))
+            self._timed(
+                "progress",
+                lambda: self._store.commit(batches, labels.run_id, evaluated, plan.now),
+            )
             faults.reach("after_progress")
         except BaseException:
             self._release(labels)
@@ -112,7 +116,8 @@ class Runner:
 
     def _evaluate(
         self, plan: Plan, labels: RunLabels, batches: Mapping[TableName, Batch]
-    ) -> list[CheckResult]:
+    ) -> tuple[list[CheckResult], frozenset[str]]:
+        """One result per rule, and the rules whose violations are known."""
         budget = TimeBudget(self.timeout_seconds)
         executed_at = plan.now.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S.%f")
         draft = _Draft(labels, executed_at)
@@ -138,18 +143,19 @@ class Runner:
             raise LakeproofError(
                 f"{len(plan.rules) + len(plan.rejected)} rules gave {len(results)} results"
             )
-        return results
+        return results, frozenset(name for found in evaluations for name in found.evaluated)
 
     def _apply_hits(
         self, found: TableEvaluation, batch: Batch | None, labels: RunLabels, plan: Plan
     ) -> Mapping[str, int]:
         if batch is None:
             return {}
-        view = found.hits.view if found.hits is not None else ""
-        return self._timed(
+        view = found.hits.view if found.hits is not None else None
+        news = self._timed(
             f"violations of {found.plan.pinned.table}",
             lambda: self._store.apply_hits(batch, labels.run_id, found.evaluated, view, plan.now),
         )
+        return {rule_id: news[rule_id] for rule_id in news if rule_id in found.plan.listable}
 
 
 def _work_of(table: TablePlan) -> TableWork:

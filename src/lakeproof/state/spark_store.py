@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import uuid
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
@@ -87,7 +87,12 @@ class SparkStore:
         )
 
     def apply_hits(
-        self, batch: Batch, run_id: str, rule_ids: Sequence[str], hits_view: str, now: datetime
+        self,
+        batch: Batch,
+        run_id: str,
+        rule_ids: Sequence[str],
+        hits_view: str | None,
+        now: datetime,
     ) -> Mapping[str, int]:
         if not rule_ids:
             return {}
@@ -107,7 +112,13 @@ class SparkStore:
             return 0
         return self._access.retrying(lambda: self._record(results))
 
-    def commit(self, batches: Sequence[Batch], run_id: str, now: datetime) -> None:
+    def commit(
+        self,
+        batches: Sequence[Batch],
+        run_id: str,
+        rule_ids: Collection[str],
+        now: datetime,
+    ) -> None:
         """Append the progress that is not overtaken, look, then close the intents."""
         if not batches:
             return
@@ -116,6 +127,7 @@ class SparkStore:
             _progress_row(batch, rule_id, claimant)
             for batch in batches
             for rule_id in dict.fromkeys(batch.work.rule_ids)
+            if rule_id in rule_ids
         ]
         self._access.refresh("progress", "intents")
         if rows:
@@ -215,7 +227,7 @@ SELECT * EXCEPT (age, highest) FROM (
             pause(1)
         return rivals
 
-    def _assign(self, assignment: Assignment, hits_view: str) -> dict[str, int]:
+    def _assign(self, assignment: Assignment, hits_view: str | None) -> dict[str, int]:
         self._access.refresh("violations", "progress", "intents")
         with self._changes(assignment, hits_view) as changes_view:
             summary = self._access.read(assignment.summary(changes_view))
@@ -229,7 +241,7 @@ SELECT * EXCEPT (age, highest) FROM (
         return counts
 
     @contextmanager
-    def _changes(self, assignment: Assignment, hits_view: str) -> Iterator[str]:
+    def _changes(self, assignment: Assignment, hits_view: str | None) -> Iterator[str]:
         """The changes as a view that is computed once: reading the checked table is what costs."""
         name = f"lakeproof_changes_{uuid.uuid4().hex}"
         changes = self._access.frame(assignment.changes(hits_view)).persist()

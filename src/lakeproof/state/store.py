@@ -6,7 +6,7 @@ The order of calls is the run order of the runner: `prepare`, `begin`, `apply_hi
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
@@ -61,19 +61,29 @@ class Store(Protocol):
         """Take the lease and write the intent of each table; adopt those of the same run_id."""
 
     def apply_hits(
-        self, batch: Batch, run_id: str, rule_ids: Sequence[str], hits_view: str, now: datetime
+        self,
+        batch: Batch,
+        run_id: str,
+        rule_ids: Sequence[str],
+        hits_view: str | None,
+        now: datetime,
     ) -> Mapping[str, int]:
         """Assign the hits of `rule_ids` as of the batch; gives new (or reopened) hits per rule.
 
-        `hits_view` names a view with rule_id, hit_id, violation_key, occurrences. An open
-        violation of these rules that is not in it becomes resolved.
+        `hits_view` names a view with rule_id, hit_id, violation_key, occurrences; None is an
+        empty one. An open violation of these rules that is not in it becomes resolved.
         """
 
     def record_results(self, results: Sequence[CheckResult]) -> int:
         """Add the results that are not there yet, by (run_id, rule_key); gives how many."""
 
-    def commit(self, batches: Sequence[Batch], run_id: str, now: datetime) -> None:
-        """Move progress to each batch, compare-and-set, and close the intents."""
+    def commit(
+        self, batches: Sequence[Batch], run_id: str, rule_ids: Collection[str], now: datetime
+    ) -> None:
+        """Move progress of `rule_ids` to each batch, compare-and-set, and close the intents.
+
+        A rule that could not be evaluated is not among them: its progress stays where it was.
+        """
 
     def release(self, run_id: str, now: datetime) -> None:
         """Give up leases that this run still holds, so that the next one need not wait."""

@@ -18,6 +18,7 @@ from lakeproof.state.store import Batch
 
 OPEN = f"'{ViolationStatus.OPEN.value}'"
 RESOLVED = f"'{ViolationStatus.RESOLVED.value}'"
+NO_HITS = "(SELECT '' AS hit_id, '' AS rule_id, '' AS violation_key, 0L AS occurrences WHERE false)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +33,7 @@ class Assignment:
     progress: TableName
     intents: TableName
 
-    def changes(self, hits_view: str) -> str:
+    def changes(self, hits_view: str | None) -> str:
         """Each hit that is seen or stored, with `action`: what has to be done about it.
 
         Rules that a newer batch has already moved are kept as they are, and so is each row that
@@ -41,6 +42,7 @@ class Assignment:
         """
         seq = self.batch.batch_seq
         run = literals.text(self.run_id)
+        hits = quote(hits_view) if hits_view else NO_HITS
         return f"""
 WITH overtaken AS (
   SELECT DISTINCT rule_id FROM {self.progress.sql}
@@ -48,7 +50,7 @@ WITH overtaken AS (
 ), seen AS (
   SELECT hit_id, max(rule_id) AS rule_id, max(violation_key) AS violation_key,
          CAST(sum(occurrences) AS BIGINT) AS occurrences
-  FROM {quote(hits_view)} WHERE rule_id IN ({literals.texts(self.rule_ids)}) GROUP BY hit_id
+  FROM {hits} WHERE rule_id IN ({literals.texts(self.rule_ids)}) GROUP BY hit_id
 ), stored AS (
   SELECT hit_id, rule_id, status, occurrences, batch_seq, first_run_id, reopened_run_id
   FROM {self.violations.sql} WHERE rule_id IN ({literals.texts(self.rule_ids)})

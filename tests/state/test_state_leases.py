@@ -1,0 +1,116 @@
+"""Who may work is decided on values, so the claims here need no Spark."""
+
+from datetime import datetime, timedelta
+
+import pytest
+
+from lakeproof.errors import AlreadyRunningError
+from lakeproof.model.names import TableName
+from lakeproof.model.position import Position
+from lakeproof.state.leases import Claimant, IntentStatus, withdrawn
+from lakeproof.state.store import TableWork
+
+NOW = datetime(2026, 3, 1, 12)  # noqa: DTZ001 (state holds UTC without zone)
+SALES = TableWork(
+    TableName(("iceberg", "lakehouse", "sales")), "uuid-1", "suite", ("r1",), Position("iceberg", 7)
+)
+
+
+def claimant(run_id, *, now=NOW, dead=()):
+    return Claimant(run_id, f"host:{run_id}:x", now, now + timedelta(hours=1), dead.__contains__)
+
+
+def open_intent(run_id, work=SALES, known=()):
+    return claimant(run_id).claim(work, known).intent
+
+
+def test_first_run_of_a_table_gets_batch_one():
+    batch = claimant("a").claim(SALES, []).batch
+    assert (batch.batch_seq, batch.epoch, batch.adopted) == (1, 1, False)
+    assert batch.position == SALES.position
+
+
+def test_live_lease_of_another_run_is_respected_and_named():
+    with pytest.raises(AlreadyRunningError, match=r"run 'a' \(host:a:x\).*2026-03-01 13:00:00 UTC"):
+        claimant("b").claim(SALES, [open_intent("a")])
+
+
+def test_expired_lease_is_taken_over_under_the_next_epoch():
+    held = open_intent("a")
+    claim = claimant("b", now=NOW + timedelta(hours=2)).claim(SALES, [held])
+    assert (claim.batch.batch_seq, claim.batch.epoch) == (2, 2)
+    assert [(one.run_id, one.status) for one in claim.ended] == [("a", IntentStatus.ABANDONED)]
+
+
+def test_dead_owner_does_not_keep_its_lease():
+    claim = claimant("b", dead=["host:a:x"]).claim(SALES, [open_intent("a")])
+    assert claim.batch.epoch == 2
+
+
+@pytest.mark.parametrize(
+    "status", [IntentStatus.OPEN, IntentStatus.COMMITTED, IntentStatus.ABANDONED]
+)
+def test_repeated_run_reads_its_first_position_again(status):
+    first = open_intent("a").closed(status, NOW)
+    later = TableWork(SALES.table, "uuid-1", "suite", ("r1",), Position("iceberg", 99))
+    batch = claimant("a").claim(later, [first]).batch
+    assert (batch.adopted, batch.batch_seq, batch.epoch) == (True, 1, 2)
+    assert batch.position == Position("iceberg", 7)
+
+
+def test_repeated_run_waits_for_a_newer_one_that_is_at_work():
+    old = open_intent("a").closed(IntentStatus.ABANDONED, NOW)
+    newer = open_intent("b", known=[old])
+    with pytest.raises(AlreadyRunningError, match="run 'b'"):
+        claimant("a").claim(SALES, [old, newer])
+
+
+def test_table_made_again_under_its_name_goes_on_counting_and_is_not_adopted():
+    first = open_intent("a")
+    again = TableWork(SALES.table, "uuid-2", "suite", ("r1",), Position("iceberg", 1))
+    claim = claimant("a").claim(again, [first])
+    assert (claim.batch.adopted, claim.batch.batch_seq) == (False, 2)
+    assert claim.batch.position == Position("iceberg", 1)
+    assert [one.status for one in claim.ended] == [IntentStatus.ABANDONED]
+
+
+def test_another_group_shares_the_numbers_but_not_the_lease():
+    other = TableWork(SALES.table, "uuid-1", "other suite", ("r2",), SALES.position)
+    claim = claimant("b").claim(other, [open_intent("a")])
+    assert (claim.batch.batch_seq, claim.ended) == (2, ())
+
+
+def test_two_that_see_each_other_have_one_that_yields():
+    a, b = claimant("a"), claimant("b")
+    claim_a, claim_b = a.claim(SALES, []), b.claim(SALES, [])
+    both = [claim_a.intent, claim_b.intent]
+    assert not a.yields_to(a.rivals([claim_a], both))
+    assert b.yields_to(b.rivals([claim_b], both))
+    after = [claim_a.intent, *withdrawn([claim_b], NOW)]
+    assert a.rivals([claim_a], after) == []
+
+
+def test_one_number_is_never_shared_even_by_two_groups():
+    other = TableWork(SALES.table, "uuid-1", "other suite", ("r2",), SALES.position)
+    a, b = claimant("a"), claimant("b")
+    claim_a, claim_b = a.claim(SALES, []), b.claim(other, [])
+    assert b.rivals([claim_b], [claim_a.intent, claim_b.intent]) == [claim_a.intent]
+
+
+def test_withdrawn_claim_is_not_adopted_by_its_run():
+    (gone,) = withdrawn([claimant("a").claim(SALES, [])], NOW)
+    batch = claimant("a").claim(SALES, [gone]).batch
+    assert (batch.adopted, batch.batch_seq) == (False, 2)
+
+
+def test_withdrawing_an_adopted_claim_keeps_its_history():
+    first = open_intent("a")
+    (gone,) = withdrawn([claimant("a").claim(SALES, [first])], NOW)
+    assert gone.status == IntentStatus.ABANDONED
+    assert claimant("a").claim(SALES, [gone]).batch.adopted
+
+
+def test_tables_without_a_uuid_are_told_apart_by_name():
+    plain = TableWork(TableName(("c", "n", "one")), "", "suite", (), None)
+    other = TableWork(TableName(("c", "n", "two")), "", "suite", (), None)
+    assert claimant("b").claim(other, [open_intent("a", plain)]).batch.batch_seq == 1
