@@ -3,7 +3,6 @@
 Says something only when there is something to do. Needs no network once both are there.
 """
 
-
 from __future__ import annotations
 
 import sys

@@ -1,6 +1,6 @@
-"""Writes docs/reference/checks/: one page per check, from the check itself.
+"""Writes the generated part of docs/reference: a page per check, and the state tables.
 
-    .venv/bin/python scripts/write_check_pages.py
+    .venv/bin/python scripts/write_reference.py
 
 A test compares the pages with what this would write, so they cannot go stale.
 """
@@ -12,8 +12,10 @@ from pathlib import Path
 
 from lakeproof.checks.catalogue import aliases_of, check_names, find_check
 from lakeproof.checks.kinds import Check, KeyCheck, MeasureCheck, QueryCheck, RowCheck
+from lakeproof.config import STATE_TABLES
+from lakeproof.state.tables import SCHEMA_VERSION, TABLES
 
-FOLDER = Path(__file__).parent.parent / "docs" / "reference" / "checks"
+FOLDER = Path(__file__).parent.parent / "docs" / "reference"
 SHAPES = {
     RowCheck: "row check: counted in the table's one scan; bad rows are listed by key",
     MeasureCheck: "measure check: taken in the table's one scan",
@@ -63,16 +65,31 @@ def page(name: str) -> str:
 
 
 def pages() -> dict[str, str]:
-    """File name to text, for every built-in check and the list of them."""
+    """Path below docs/reference to text."""
     listed = [f"- [`{name}`]({name}.md)" for name in check_names()]
     index = "\n".join(["# Checks", "", *listed, ""])
-    return {"index.md": index} | {f"{name}.md": page(name) for name in check_names()}
+    return {
+        "state-tables.md": state_page(),
+        "checks/index.md": index,
+        **{f"checks/{name}.md": page(name) for name in check_names()},
+    }
+
+
+def state_page() -> str:
+    """Every column of every state table."""
+    lines = ["# State tables", "", f"Schema version {SCHEMA_VERSION}. Moments are UTC, no zone."]
+    for kind, table in TABLES.items():
+        lines += ["", f"## `{STATE_TABLES[kind]}`", "", f"{table.meaning}.", ""]
+        lines += ["| column | type | meaning |", "|---|---|---|"]
+        lines += [f"| `{one.name}` | {one.type_text} | {one.meaning} |" for one in table.columns]
+    return "\n".join([*lines, ""])
 
 
 def main() -> None:
-    FOLDER.mkdir(parents=True, exist_ok=True)
     for name, text in pages().items():
-        (FOLDER / name).write_text(text, encoding="utf-8")
+        path = FOLDER / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":
