@@ -224,23 +224,14 @@ def _settings(config: Config | None, keys: Mapping[str, Sequence[str]] | None) -
         name: TableSettings(key=(key,) if isinstance(key, str) else tuple(key))
         for name, key in keys.items()
     }
-    return replace(settings, tables={**settings.tables, **given})
+    # First match wins: what is given with the call comes before what is configured.
+    configured = {name: found for name, found in settings.tables.items() if name not in given}
+    return replace(settings, tables={**given, **configured})
 
 
 def _open(
     spark: SparkSession, store: Store | StoreSettings | str | None, settings: Config
 ) -> Store | None:
-    if store is None or not isinstance(store, (StoreSettings, str)):
-        return store
     if isinstance(store, str):
-        store = _store_settings(store, settings)
-    return open_store(spark, store)
-
-
-def _store_settings(kind: str, settings: Config) -> StoreSettings:
-    if kind not in {"iceberg", "delta"}:
-        raise ConfigError(f"store {kind!r} is not one of iceberg, delta")
-    if kind == settings.store.format:
-        return settings.store
-    catalog = "spark_catalog" if kind == "delta" else "iceberg"
-    return replace(settings.store, format=kind, catalog=catalog)
+        store = settings.store_in(store)
+    return open_store(spark, store) if isinstance(store, StoreSettings) else store

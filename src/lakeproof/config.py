@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,10 @@ STATE_TABLES = {
     "progress": "_quality_progress",
     "intents": "_quality_intents",
 }
-FORMATS = ("iceberg", "delta")
+CATALOG_OF_FORMAT = {"iceberg": "iceberg", "delta": "spark_catalog"}
+"""The catalog that the embedded lakehouse has for each format."""
+
+FORMATS = tuple(CATALOG_OF_FORMAT)
 FAIL_ON = ("warning", "error", "never")
 SESSIONS = ("embedded", "provided")
 
@@ -71,6 +74,15 @@ class Config:
     gate: GateSettings = field(default_factory=GateSettings)
     session: SessionSettings = field(default_factory=SessionSettings)
     source: str = "defaults"
+
+    def store_in(self, format_name: str) -> StoreSettings:
+        """The store in that format; another format than the configured one has its own catalog."""
+        if format_name not in CATALOG_OF_FORMAT:
+            raise ConfigError(f"store {format_name!r} is not one of {', '.join(FORMATS)}")
+        if format_name == self.store.format:
+            return self.store
+        catalog = CATALOG_OF_FORMAT[format_name]
+        return replace(self.store, format=format_name, catalog=catalog)
 
 
 def find_config(folder: Path) -> Path | None:
@@ -183,8 +195,11 @@ def _config(document: Mapping[str, object], source: str) -> Config:
 def _store(value: object, where: str, catalog: str, namespace: str) -> StoreSettings:
     section = _Section(value, where, ("format", "catalog", "namespace", "lease_seconds", "tables"))
     names = _Section(section.value.get("tables", {}), f"{where[:-1]}.tables]", tuple(STATE_TABLES))
+    format_name = section.text("format", "iceberg", FORMATS)
+    if format_name == "delta":
+        catalog = CATALOG_OF_FORMAT["delta"]
     return StoreSettings(
-        format=section.text("format", "iceberg", FORMATS),
+        format=format_name,
         catalog=section.text("catalog", catalog),
         namespace=section.text("namespace", namespace),
         lease_seconds=int(section.seconds("lease_seconds") or StoreSettings().lease_seconds),

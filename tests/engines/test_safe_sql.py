@@ -28,7 +28,7 @@ def judge_by_spark(spark, text):
     judge_query_plan(_classic_parser(spark), text)
 
 
-def judge_by_sqlglot(spark, text):  # noqa: ARG001 - same shape as the other judge
+def judge_by_sqlglot(spark, text):
     parse_query(text)
 
 
@@ -36,7 +36,7 @@ def judge_predicate_by_spark(spark, text):
     judge_predicate_plan(_classic_parser(spark), text)
 
 
-def judge_predicate_by_sqlglot(spark, text):  # noqa: ARG001
+def judge_predicate_by_sqlglot(spark, text):
     parse_predicate(text)
 
 

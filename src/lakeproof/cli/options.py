@@ -25,7 +25,6 @@ from lakeproof.errors import ConfigError
 Command = Callable[..., Any]
 
 NO_STORE = "none"
-_CATALOGS = {"iceberg": "iceberg", "delta": "spark_catalog"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,16 +63,10 @@ class Where:
         return config
 
     def kept_in(self, config: Config) -> StoreSettings | None:
-        """Where results are kept; None for `--store none`.
-
-        A format other than the configured one lives in the catalog that the embedded lakehouse
-        has for it.
-        """
+        """Where results are kept; None for `--store none`."""
         if self.store == NO_STORE:
             return None
-        if not self.store or self.store == config.store.format:
-            return config.store
-        return replace(config.store, format=self.store, catalog=_CATALOGS[self.store])
+        return config.store_in(self.store) if self.store else config.store
 
     def store_to_open(self, config: Config) -> StoreSettings:
         kept = self.kept_in(config)

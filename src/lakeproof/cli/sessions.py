@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from lakeproof.config import SessionSettings
+from lakeproof.engines.spark.interrupting import interruptible
 from lakeproof.engines.spark.opening import open_session
 from lakeproof.running.progress import Listener, StepDone
 
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
 
 @contextmanager
 def session_for(settings: SessionSettings, listener: Listener) -> Iterator[SparkSession]:
-    """A session that is stopped at the end if it was started here."""
+    """A session that obeys Ctrl-C, and is stopped at the end if it was started here."""
     started = time.monotonic()
-    with open_session(settings) as spark:
+    with open_session(settings) as spark, interruptible(spark):
         listener(StepDone("Spark is ready", time.monotonic() - started))
         yield spark

@@ -101,7 +101,7 @@ class TablePlan:
     @property
     def listable(self) -> frozenset[str]:
         """Rules whose bad rows can be named; a rule that measures the table has none."""
-        steps = (*self.scan.tallies, *self.keys, *self.queries)
+        steps: list[Tally | KeyStep | QueryStep] = [*self.scan.tallies, *self.keys, *self.queries]
         return frozenset(step.rule_id for step in steps)
 
     @property

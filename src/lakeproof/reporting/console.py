@@ -120,6 +120,9 @@ def observed_text(result: CheckResult) -> str:
     scanned = f"{result.total_rows:,} rows"
     if "; " in result.threshold:
         return f"observed {number_text(result.measure)}"
+    if "surplus_rows" in result.measures:
+        surplus = f"{int(result.measures['surplus_rows']):,} surplus of {scanned}"
+        return f"{surplus}{_in_brackets(result.measure)}"
     share = result.failing_rows / result.total_rows if result.total_rows else None
     counts_rows = result.measure is None or result.measure == result.failing_rows
     if counts_rows or (share is not None and math.isclose(result.measure or 0.0, share)):
@@ -152,19 +155,22 @@ def number_text(value: float | None) -> str:
 
 
 def news_text(result: CheckResult) -> str:
-    """`all new`, `3 new`, `none new`; nothing if no store could tell."""
+    """`all new`, `3 new keys`, `none new`; nothing if no store could tell or no row is to blame."""
     new = result.new_violations
-    if new is None or not result.failing_rows:
+    if new is None or not result.sample_keys:
         return ""
     if new == 0:
         return "none new"
-    return "all new" if new == result.failing_rows else f"{new:,} new"
+    if new == result.failing_rows:
+        return "all new"
+    return "1 new key" if new == 1 else f"{new:,} new keys"
 
 
 def sample_text(result: CheckResult) -> str:
     """Up to three keys of bad rows, and whether there are more."""
     shown = [readable_key(key) for key in result.sample_keys[:SAMPLE_KEYS_MAX]]
-    if shown and result.failing_rows > len(shown):
+    # Fewer keys than that are all there are: many bad rows may share one.
+    if len(shown) == SAMPLE_KEYS_MAX and result.failing_rows > len(shown):
         shown.append("...")
     return " | ".join(shown)
 

@@ -2,7 +2,8 @@
 
 lease -> intent -> read -> key index -> violations -> results -> progress -> events
 
-Each step ends at a named fault point. Whatever dies in between, the same run_id repeated reads
+Each step ends at a named fault point; the store reaches those that lie inside its own steps
+(`after_lease`, `after_progress`). Whatever dies in between, the same run_id repeated reads
 the same positions and leaves one set of rows: violations are assignments under a growing batch
 number, results are added by (run_id, rule_key).
 """
@@ -79,7 +80,6 @@ class Runner:
                 "progress",
                 lambda: self._store.commit(batches, labels.run_id, evaluated, plan.now),
             )
-            faults.reach("after_progress")
         except BaseException:
             self._release(labels)
             raise
@@ -100,11 +100,9 @@ class Runner:
 
     def _begin(self, plan: Plan, labels: RunLabels) -> list[Batch]:
         works = [_work_of(table) for table in plan.tables]
-        batches = self._timed(
+        return self._timed(
             "lease and intent", lambda: self._store.begin(labels.run_id, works, plan.now)
         )
-        faults.reach("after_lease")
-        return batches
 
     def _release(self, labels: RunLabels) -> None:
         """Give the leases back; the error that ends the run must not be hidden by this one."""

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
 from lakeproof.config import StoreSettings
-from lakeproof.errors import EngineUnavailableError
+from lakeproof.errors import EngineUnavailableError, short_message
 from lakeproof.model.names import TableName
 from lakeproof.state import literals
 from lakeproof.state.statements import table_format
@@ -82,7 +82,7 @@ class StateAccess:
             yield
         except spark_errors() as problem:
             raise EngineUnavailableError(
-                f"could not {doing} ({self.description}): {first_line(problem)} Check that the "
+                f"could not {doing} ({self.description}): {short_message(problem)}. Check that the "
                 "catalog and the namespace exist and can be written, then run again"
             ) from problem
 
@@ -90,13 +90,6 @@ class StateAccess:
 def pause(number: int) -> None:
     """Wait a little, longer each time; by chance, so that two that collided part ways."""
     time.sleep(WAIT_SECONDS * number * random.uniform(0.5, 1.0))  # noqa: S311 (no secret)
-
-
-def first_line(problem: BaseException) -> str:
-    """What happened, without the Java stack behind it."""
-    lines = [line.strip() for line in str(problem).splitlines() if line.strip()]
-    text = lines[0] if lines else type(problem).__name__
-    return text if text.endswith(".") else f"{text}."
 
 
 def spark_errors() -> tuple[type[Exception], ...]:

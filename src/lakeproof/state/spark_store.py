@@ -18,10 +18,15 @@ from typing import TYPE_CHECKING
 
 from lakeproof import faults
 from lakeproof.config import StoreSettings
-from lakeproof.errors import AlreadyRunningError, FencedError, LakeproofError
+from lakeproof.errors import (
+    AlreadyRunningError,
+    FencedError,
+    LakeproofError,
+    short_message,
+)
 from lakeproof.model.outcome import CheckResult
 from lakeproof.state import literals
-from lakeproof.state.access import StateAccess, first_line, pause
+from lakeproof.state.access import StateAccess, pause
 from lakeproof.state.creation import create_missing
 from lakeproof.state.leases import Claim, Claimant, Intent, IntentStatus, withdrawn
 from lakeproof.state.owner import is_dead, this_owner
@@ -150,7 +155,7 @@ class SparkStore:
             _log.warning(
                 "run %r could not give up its lease, which ends by itself: %s",
                 run_id,
-                first_line(problem),
+                short_message(problem),
             )
 
     def results_frame(self, run_id: str | None = None) -> DataFrame:

@@ -1,0 +1,180 @@
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from lakeproof.config import Config
+from lakeproof.contracts.suite import rules_of
+from lakeproof.errors import CheckDefinitionError
+from lakeproof.model.column import Column
+from lakeproof.model.position import Position
+from lakeproof.model.suite import QualityCheck
+from lakeproof.planning.bad_rows import bad_rows_sql
+from lakeproof.planning.build import Defaults, build_plan
+from lakeproof.planning.explain import (
+    fused_rules,
+    plan_document,
+    plan_sql,
+    plan_tree,
+    statements_of,
+    total_actions,
+)
+from lakeproof.planning.tables import PinnedTable
+
+GOLDEN = Path(__file__).parent.parent / "golden"
+NOW = datetime(2025, 1, 2, 3, 4, 5, tzinfo=UTC)
+COLUMNS = {
+    "sales": {
+        "order_id": "bigint",
+        "amount": "double",
+        "country": "string",
+        "customer_id": "bigint",
+    },
+    "products": {"sku": "string", "price": "decimal(10,2)"},
+}
+HOSTILE = "\x1b[2J\nSELECT 1 -- \u202e"
+
+SUITE = [
+    QualityCheck("order_unique", "uniqueness", "sales", "order_id"),
+    QualityCheck("order_known", "not_null", "sales", "order_id"),
+    QualityCheck("amount_positive", "positive", "sales", "amount", filter="country = 'IT'\n"),
+    QualityCheck("enough_rows", "row_count_range", "sales", params={"min_count": 10}),
+    QualityCheck("amount_positive_soft", "positive", "sales", "amount", filter="country = 'IT'",
+                 severity="warning", tolerance=0.01),
+    QualityCheck("big_orders", "custom_sql", "sales", timeout_seconds=2,
+                 params={"sql": "SELECT * FROM sales WHERE amount > 1000000"}),
+    QualityCheck("sku_unique", "uniqueness", "products", "sku"),
+    QualityCheck("spelled", "not_null", "sales", "contry"),
+    QualityCheck("no_such_table", "not_null", "orders", "id"),
+    QualityCheck("unknown", "uniqe", "sales", "order_id"),
+]  # fmt: skip
+
+
+class Tables:
+    """Tables in memory, as far as planning looks at them."""
+
+    def pin(self, table, key, position=None):
+        if table.short not in COLUMNS:
+            raise CheckDefinitionError(f"table {table} does not exist")
+        return PinnedTable(
+            table=table,
+            table_id=f"id-{table.short}",
+            format="iceberg" if table.short == "sales" else "parquet",
+            position=Position("iceberg", 42) if table.short == "sales" else None,
+            columns=tuple(Column(*item) for item in COLUMNS[table.short].items()),
+            relation=f"{table.sql} VERSION AS OF 42" if table.short == "sales" else table.sql,
+            key_columns=tuple(key),
+            key_sql="KEY()",
+        )
+
+    def key_sql(self, pinned, columns):
+        return f"KEY({', '.join(column.name for column in columns)})"
+
+    def query_key_sql(self, sql, key):
+        return "KEY()"
+
+    def ensure_query(self, sql):
+        """Everything is fine here."""
+
+    def ensure_predicate(self, sql):
+        """Everything is fine here."""
+
+
+def planned(*checks):
+    config = Config()
+    defaults = Defaults(
+        resolve=lambda name: name.resolve(config.default_catalog, config.default_namespace),
+        key_of=lambda table: ("order_id",) if table.short == "sales" else (),
+    )
+    return build_plan(rules_of(checks, config), Tables(), defaults, NOW)
+
+
+def without_ids(value):
+    """The document less its hashes, which other tests look after."""
+    if isinstance(value, dict):
+        return {key: without_ids(item) for key, item in value.items() if key != "rule_id"}
+    return [without_ids(item) for item in value] if isinstance(value, list) else value
+
+
+@pytest.fixture(scope="module")
+def plan():
+    return planned(*SUITE)
+
+
+def test_the_tree_is_as_agreed(plan):
+    assert plan_tree(plan) + "\n" == (GOLDEN / "plan_tree.txt").read_text(encoding="utf-8")
+
+
+def test_the_document_is_as_agreed(plan):
+    golden = json.loads((GOLDEN / "plan_document.json").read_text(encoding="utf-8"))
+    assert without_ids(plan_document(plan)) == golden
+
+
+def test_the_printed_sql_is_word_for_word_what_the_steps_hold(plan):
+    steps = [
+        sql
+        for table in plan.tables
+        for sql in (
+            table.scan.sql,
+            *(step.sql for step in table.keys),
+            *(step.sql for step in table.queries),
+            bad_rows_sql(table, frozenset(rule.rule_id for rule in table.rules)),
+        )
+    ]
+    assert [statement.sql for statement in statements_of(plan)] == steps
+    script = plan_sql(plan)
+    for sql in steps:
+        assert f"\n{sql};" in script
+
+
+def test_statements_but_the_bad_rows_are_the_actions(plan):
+    answering = [item for item in statements_of(plan) if not item.purpose.startswith("bad rows")]
+    assert len(answering) == total_actions(plan) == 5
+    assert plan_document(plan)["actions"] == 5
+
+
+def test_every_rule_of_the_suite_is_somewhere_in_the_tree(plan):
+    tree = plan_tree(plan)
+    for check in SUITE:
+        assert tree.count(f" {check.name}: ") == 1
+
+
+def test_rules_without_an_action_of_their_own_are_fused(plan):
+    sales = plan.tables[0]
+    assert [rule.key for rule in fused_rules(sales)] == [
+        "order_known",
+        "amount_positive",
+        "enough_rows",
+        "amount_positive_soft",
+    ]
+
+
+def test_sql_is_in_the_document_only_if_asked_for(plan):
+    assert "statements" not in plan_document(plan)
+    given = plan_document(plan, statements_of(plan))["statements"]
+    assert [item["sql"] for item in given] == [item.sql for item in statements_of(plan)]
+
+
+def test_hostile_names_cannot_forge_lines_of_the_tree_or_of_the_script():
+    hostile = planned(
+        QualityCheck(HOSTILE, "not_null", "sales", "order_id"),
+        QualityCheck(f"key{HOSTILE}", "uniqueness", "sales", "order_id"),
+        QualityCheck(f"bad{HOSTILE}", f"type{HOSTILE}", "sales", "order_id"),
+        QualityCheck(
+            f"scoped{HOSTILE}", "not_null", "sales", "amount", filter="country = 'a\x1bb'"
+        ),
+    )
+    tree = plan_tree(hostile)
+    assert all(char.isprintable() for char in tree.replace("\n", ""))
+    assert all(line[0] in "P├│└" for line in tree.splitlines())
+    comments = [line for line in plan_sql(hostile).splitlines() if line.startswith("-- iceberg")]
+    assert len(comments) == 3
+    assert all(char.isprintable() for line in comments for char in line)
+
+
+def test_an_empty_plan_has_no_actions():
+    assert plan_tree(planned()).splitlines()[0].endswith("0 rules, 0 tables, 0 actions")
+    assert plan_sql(planned()) == ""
