@@ -82,6 +82,7 @@ MIXED = (
         column_name="order_id,line",
         failing_rows=2,
         measure=0.007,
+        measures={"duplicated_values": 2, "surplus_rows": 7, "rows_involved": 9},
         details="2 duplicated values of order_id, line: 9 rows involved, 7 surplus of 1000 rows",
         new_violations=1,
         sample_keys=keys(7, 8),
