@@ -138,3 +138,21 @@ def extremes(spark):
     frame.writeTo("iceberg.lakehouse.extremes").using("iceberg").createOrReplace()
     yield "extremes"
     spark.sql("DROP TABLE iceberg.lakehouse.extremes")
+
+
+@pytest.mark.parametrize("name", ["caf\u00e9", "cafe\u0301"], ids=["composed", "decomposed"])
+def test_a_column_is_found_by_the_name_that_the_table_gives_it(spark, name):
+    from pyspark.sql import types as T  # noqa: N812 - PySpark's own custom
+
+    write(spark, [(1,), (None,)], T.StructType([T.StructField(name, T.IntegerType())]))
+    suite = [
+        QualityCheck("one", "not_null", "hard_values", name),
+        QualityCheck("each", "not_null", "hard_values", for_each_column=[name]),
+        QualityCheck("filtered", "not_null", "hard_values", name, filter=f"`{name}` IS NULL"),
+    ]
+    found = run_checks(spark, suite).results
+    assert [(result.failing_rows, result.status.value) for result in found] == [
+        (1, "failed"),
+        (1, "failed"),
+        (1, "failed"),
+    ], found[0].details
