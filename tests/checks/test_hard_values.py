@@ -156,3 +156,21 @@ def test_a_column_is_found_by_the_name_that_the_table_gives_it(spark, name):
         (1, "failed"),
         (1, "failed"),
     ], found[0].details
+
+
+def test_null_is_within_every_range_even_one_that_no_value_can_be_in(spark):
+    """Spark takes `x < 1e37` on an integer column for true, NULL or not, before it looks."""
+    write(
+        spark, [(1, 1, Decimal(1), 1.0), (None,) * 4], "i INT, b BIGINT, d DECIMAL(5,2), x DOUBLE"
+    )
+    bounds = [{"min_value": 2**63}, {"max_value": -(10**37)}, {"min_value": Decimal("1E30")}]
+    suite = [
+        QualityCheck(f"{column} {bound}", "range", "hard_values", column, bound)
+        for column in ("i", "b", "d", "x")
+        for bound in bounds
+    ]
+    outcome = run_checks(spark, suite)
+    wrong = {
+        result.check_name: result.details for result in outcome.results if result.failing_rows != 1
+    }
+    assert not wrong
