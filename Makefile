@@ -13,6 +13,7 @@ help: ## list the targets
 
 setup: $(READY) ## virtual environment, Java and jars; does nothing if all is there, and works offline then
 	@$(BIN)/python scripts/provision.py
+	@$(BIN)/python tests/sqlglot_versions.py
 
 $(READY): requirements.txt pyproject.toml scripts/make_venv
 	@scripts/make_venv $(VENV) "$(PYTHON)"

@@ -121,7 +121,7 @@ def plan(
     """What a run of these checks would do, pinned to the tables' present positions."""
     settings = _settings(config, keys)
     planner = _Planner(SparkEngine(spark), settings, rules_of(checks, settings))
-    return planner.at((clock or _utc_now)())
+    return planner.at(_moment(clock))
 
 
 def run_checks(  # noqa: PLR0913 (each is a word that users know; all but two are keywords)
@@ -152,7 +152,7 @@ def run_checks(  # noqa: PLR0913 (each is a word that users know; all but two ar
     kept = _open(spark, store, settings)
     if kept is not None:
         kept.prepare()
-    now = (clock or _utc_now)()
+    now = _moment(clock)
     planner = _Planner(engine, settings, rules_of(checks, settings))
     runner = Runner(
         engine=engine,
@@ -214,6 +214,12 @@ def valid_run_id(run_id: str | None, now: datetime) -> str:
 
 def _utc_now() -> datetime:
     return datetime.now(UTC)
+
+
+def _moment(clock: Callable[[], datetime] | None) -> datetime:
+    """The run's one moment; a clock without zone is taken to tell UTC."""
+    now = (clock or _utc_now)()
+    return now if now.tzinfo else now.replace(tzinfo=UTC)
 
 
 def _settings(config: Config | None, keys: Mapping[str, Sequence[str]] | None) -> Config:

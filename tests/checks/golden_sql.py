@@ -178,7 +178,7 @@ def trino_sql(check: str, sample: Sample) -> str:
     if isinstance(kind, RowCheck):
         violates = kind.violates(pinned.columns[0], rule.arguments, NOW).sql("trino")
         tallies.append(Tally(rule.rule_id, "rule_0", violates, scope))
-    step = fuse(pinned, [scope], tallies, [])
+    step = fuse(pinned, {"rule": scope}, tallies, [])
     relation = '"iceberg"."lakehouse"."sales" FOR VERSION AS OF 7'
     return step.sql.replace(pinned.relation, relation)
 

@@ -195,7 +195,7 @@ def test_a_name_used_twice_is_refused_the_second_time_and_every_entry_has_a_key_
     found = rules(*(check() for _ in range(3)), check(name="rule#2"))
     assert isinstance(found[0], Rule)
     assert all(isinstance(rule, RejectedRule) for rule in found[1:3])
-    assert "used 2 times" in found[1].reason
+    assert "used again" in found[1].reason
     keys = [rule.key for rule in found]
     assert len(set(keys)) == len(keys)
 

@@ -2,17 +2,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import date, datetime
+from decimal import Decimal
 
 from sqlglot import exp
 
 from lakeproof.checks.kinds import Arguments, RowCheck, column_expression
-from lakeproof.checks.literals import literal_for
+from lakeproof.checks.literals import is_none_of
 from lakeproof.checks.parameters import Parameter, normalise_text
 from lakeproof.errors import CheckDefinitionError
+from lakeproof.model.canonical import canonical_payload
 from lakeproof.model.column import Column
 
 _SHOWN_MAX = 5
+_VALUE = (str, bool, int, float, Decimal, date, datetime)
 
 
 class AcceptedValues(RowCheck):
@@ -35,19 +38,24 @@ class AcceptedValues(RowCheck):
         if isinstance(values, str):
             values = _read_json_list(values)
         kept = tuple(value for value in values if value is not None)  # type: ignore[attr-defined]
+        for value in kept:
+            if not isinstance(value, _VALUE) or _is_signalling(value):
+                raise CheckDefinitionError(
+                    f"parameter 'accepted' of check 'accepted_values' holds {value!r}, which is "
+                    "no text, number, boolean, date or timestamp"
+                )
         if not kept:
             raise CheckDefinitionError("parameter 'accepted' of check 'accepted_values' is empty")
         return {"accepted": kept}
 
     def identity(self, arguments: Arguments) -> Arguments:
-        return {"accepted": frozenset(_values(arguments))}
+        # Not a set: to Python 1 equals True, to a column it does not.
+        unique = {canonical_payload(value): value for value in _values(arguments)}
+        return {"accepted": [unique[text] for text in sorted(unique)]}
 
     def violates(self, column: Column, arguments: Arguments, now: datetime) -> exp.Expr:
-        literals = [literal_for(value, column, "accepted value") for value in _values(arguments)]
-        # For a NULL value `NOT (x IN (...))` is NULL, which a CASE counts as "does not violate".
-        return exp.Not(
-            this=exp.paren(exp.In(this=column_expression(column), expressions=literals), copy=False)
-        )
+        value = column_expression(column)
+        return is_none_of(value, _values(arguments), column, "accepted value")
 
     def complaint(self, column: str, arguments: Arguments) -> str:
         values = _values(arguments)
@@ -58,6 +66,10 @@ class AcceptedValues(RowCheck):
 
 def _values(arguments: Arguments) -> tuple[object, ...]:
     return arguments["accepted"]  # type: ignore[return-value]
+
+
+def _is_signalling(value: object) -> bool:
+    return isinstance(value, Decimal) and value.is_snan()
 
 
 def _read_json_list(text: str) -> tuple[object, ...]:

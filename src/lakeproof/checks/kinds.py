@@ -56,11 +56,17 @@ class Check(ABC):
         if len(columns) < self.columns_min:
             raise CheckDefinitionError(f"check {self.name!r} needs a column_name")
         if len(columns) > self.columns_max:
-            allowed = "no column_name" if self.columns_max == 0 else "one column"
+            allowed = {0: "no column_name", 1: "one column"}.get(
+                self.columns_max, f"at most {self.columns_max} columns"
+            )
             raise CheckDefinitionError(
                 f"check {self.name!r} takes {allowed}, got {', '.join(columns)}"
             )
         return read_arguments(self.name, self.parameters, params)
+
+    def identity_columns(self, columns: Sequence[str]) -> tuple[str, ...]:
+        """The columns as they are hashed."""
+        return tuple(columns)
 
     def identity(self, arguments: Arguments) -> Arguments:
         """The arguments as they are hashed: cosmetic differences removed."""
@@ -117,6 +123,10 @@ class KeyCheck(Check):
 
     columns_max: ClassVar[int] = 32
 
+    def identity_columns(self, columns: Sequence[str]) -> tuple[str, ...]:
+        """Sorted: a key is the same key in whatever order its columns are named."""
+        return tuple(sorted(columns))
+
     @abstractmethod
     def judge(self, counts: KeyCounts, total: int, columns: Sequence[str]) -> Verdict:
         """The verdict over the counts."""
@@ -138,7 +148,7 @@ class QueryCheck(Check):
 
 
 def column_expression(column: Column) -> exp.Column:
-    """The column, quoted whatever its name holds; `row` qualifies it against shadowing."""
+    """The column, quoted whatever its name holds."""
     return exp.column(column.name, quoted=True)
 
 

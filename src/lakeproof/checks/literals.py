@@ -1,40 +1,99 @@
-"""Python values as typed SQL literals, chosen by the type of the column they are held against.
+"""Python values as typed SQL, chosen by the type of the column they are held against.
 
 The type matters: a double literal against a DECIMAL column would compare as doubles and lose
-digits, and text against a number would be cast row by row and fail under ANSI rules.
+digits, a decimal of another scale would make Spark round one side, and text against a number
+would be cast row by row and fail under ANSI rules. So a bound is first moved to the nearest
+value that the column can hold, on the side where the comparison stays the same.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from datetime import UTC, date, datetime
-from decimal import Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 
 from sqlglot import exp
 
 from lakeproof.errors import CheckDefinitionError
 from lakeproof.model.column import Column, TypeFamily
 
-DECIMAL_DIGITS_MAX = 38
+_INTEGER_BITS = {"tinyint": 8, "smallint": 16, "int": 32, "bigint": 64}
+_WIDE = Context(prec=5000)
+"""Exact for every number that a rule may hold; the default context would round at 28 digits."""
+
+
+def below(value: exp.Expr, bound: object, column: Column, what: str) -> exp.Expr:
+    """True where the column is less than the bound."""
+    if _is_exact(column) and _is_number(bound):
+        limit = _nearest(bound, column, ROUND_CEILING)
+        low, high = _limits(column)
+        if limit > high:
+            return _is_there(value)
+        return exp.false() if limit < low else _compare(exp.LT, value, limit)
+    return exp.LT(this=value, expression=literal_for(bound, column, what))
+
+
+def above(value: exp.Expr, bound: object, column: Column, what: str) -> exp.Expr:
+    """True where the column is greater than the bound."""
+    if _is_exact(column) and _is_number(bound):
+        limit = _nearest(bound, column, ROUND_FLOOR)
+        low, high = _limits(column)
+        if limit < low:
+            return _is_there(value)
+        return exp.false() if limit > high else _compare(exp.GT, value, limit)
+    return exp.GT(this=value, expression=literal_for(bound, column, what))
+
+
+def is_none_of(
+    value: exp.Expr, accepted: tuple[object, ...], column: Column, what: str
+) -> exp.Expr:
+    """True where the column is there and equals none of the values.
+
+    A value that the column cannot hold never matches, so it is left out. For NULL, `NOT (x IN
+    (...))` is unknown, which counts as "does not violate".
+    """
+    literals = [
+        literal_for(one, column, what)
+        for one in accepted
+        if not (_is_exact(column) and _is_number(one)) or _can_hold(column, one)
+    ]
+    if not literals:
+        return _is_there(value)
+    return exp.Not(this=exp.paren(exp.In(this=value, expressions=literals), copy=False))
+
+
+def zero_of(column: Column) -> exp.Expr:
+    """Zero in the column's own type: beside DECIMAL(38,38) a plain 0 would cost its digits."""
+    if column.family is TypeFamily.DECIMAL:
+        return exp.cast(exp.Literal.number(0), column.type_text.upper(), dialect="spark")
+    return exp.Literal.number(0)
 
 
 def literal_for(value: object, column: Column, what: str) -> exp.Expr:
     """A literal that compares exactly with the column, or a precise refusal."""
     family = column.family
-    if family.is_number and _is_number(value):
-        return _number(value, family)
+    if family is TypeFamily.FLOAT and _is_number(value):
+        return exp.cast(exp.Literal.string(_double_text(value)), "DOUBLE")
+    if _is_exact(column) and _is_number(value):
+        return _exact(_decimal(value))
     if family is TypeFamily.STRING and isinstance(value, str):
         return _text(value)
     if family is TypeFamily.BOOLEAN and isinstance(value, bool):
         return exp.true() if value else exp.false()
     if family is TypeFamily.DATE:
-        found = _as_date(value)
+        found = as_date(value)
         if found is not None:
             return exp.cast(exp.Literal.string(found.isoformat()), "DATE")
     if family in {TypeFamily.TIMESTAMP, TypeFamily.TIMESTAMP_NTZ}:
-        moment = _as_datetime(value)
+        moment = as_datetime(value)
         if moment is not None:
-            return timestamp_literal(moment, family)
+            try:
+                return timestamp_literal(moment, family)
+            except OverflowError as problem:
+                raise CheckDefinitionError(
+                    f"{what} {value!r} lies outside the years 1 to 9999 in UTC"
+                ) from problem
     raise CheckDefinitionError(
         f"{what} {value!r} ({type(value).__name__}) cannot be compared with column "
         f"{column.name!r}, which is {column.type_text.upper()}"
@@ -42,56 +101,17 @@ def literal_for(value: object, column: Column, what: str) -> exp.Expr:
 
 
 def timestamp_literal(moment: datetime, family: TypeFamily) -> exp.Expr:
-    """An instant with its offset for TIMESTAMP, a wall time for TIMESTAMP_NTZ; naive is UTC."""
+    """An instant for TIMESTAMP, a wall time for TIMESTAMP_NTZ; both are UTC where it matters."""
+    utc = moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
     if family is TypeFamily.TIMESTAMP_NTZ:
-        text = moment.replace(tzinfo=None).isoformat(sep=" ", timespec="microseconds")
+        text = utc.replace(tzinfo=None).isoformat(sep=" ", timespec="microseconds")
         return exp.cast(exp.Literal.string(text), "TIMESTAMPNTZ")
-    aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    text = aware.astimezone(UTC).isoformat(sep=" ", timespec="microseconds")
+    text = utc.isoformat(sep=" ", timespec="microseconds")
     return exp.cast(exp.Literal.string(text), "TIMESTAMPTZ")
 
 
-def _text(value: str) -> exp.Expr:
-    """A string literal, split between `$` and `{`: Spark replaces ${...} inside any SQL text."""
-    pieces = value.split("${")
-    literals = [
-        exp.Literal.string(
-            ("{" if number else "") + piece + ("$" if number < len(pieces) - 1 else "")
-        )
-        for number, piece in enumerate(pieces)
-    ]
-    joined: exp.Expr = literals[0]
-    for literal in literals[1:]:
-        joined = exp.DPipe(this=joined, expression=literal)
-    return joined if len(literals) == 1 else exp.paren(joined, copy=False)
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float, Decimal)) and not isinstance(value, bool)
-
-
-def _number(value: object, family: TypeFamily) -> exp.Expr:
-    number = Decimal(repr(value)) if isinstance(value, float) else Decimal(str(value))
-    digits = format(number, "f") if number.is_finite() else ""
-    exact = digits and len(digits.lstrip("-").replace(".", "").lstrip("0")) <= DECIMAL_DIGITS_MAX
-    scale = len(digits.partition(".")[2])
-    if family is TypeFamily.FLOAT or not exact or scale > DECIMAL_DIGITS_MAX:
-        return exp.cast(exp.Literal.string(_double_text(value)), "DOUBLE")
-    if digits.startswith("-"):
-        return exp.Neg(this=exp.Literal.number(digits[1:]))
-    return exp.Literal.number(digits)
-
-
-def _double_text(value: object) -> str:
-    number = float(str(value))
-    if math.isnan(number):
-        return "NaN"
-    if math.isinf(number):
-        return "Infinity" if number > 0 else "-Infinity"
-    return repr(number)
-
-
-def _as_date(value: object) -> date | None:
+def as_date(value: object) -> date | None:
+    """A date, or ISO text of one."""
     if isinstance(value, str):
         try:
             return date.fromisoformat(value)
@@ -102,7 +122,8 @@ def _as_date(value: object) -> date | None:
     return None
 
 
-def _as_datetime(value: object) -> datetime | None:
+def as_datetime(value: object) -> datetime | None:
+    """A moment, or ISO text of one; a date is its midnight in UTC."""
     if isinstance(value, str):
         try:
             return datetime.fromisoformat(value)
@@ -113,3 +134,91 @@ def _as_datetime(value: object) -> datetime | None:
     if isinstance(value, date):
         return datetime(value.year, value.month, value.day, tzinfo=UTC)
     return None
+
+
+def _is_exact(column: Column) -> bool:
+    return column.family in {TypeFamily.INTEGER, TypeFamily.DECIMAL}
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float, Decimal)) and not isinstance(value, bool)
+
+
+def _is_there(value: exp.Expr) -> exp.Expr:
+    return exp.Is(this=value, expression=exp.Null()).not_()
+
+
+def _decimal(value: object) -> Decimal:
+    return Decimal(repr(value)) if isinstance(value, float) else Decimal(str(value))
+
+
+def _scale(column: Column) -> int:
+    found = re.fullmatch(r"decimal\((\d+),(\d+)\)", column.type_text)
+    return int(found[2]) if found else 0
+
+
+def _limits(column: Column) -> tuple[Decimal, Decimal]:
+    """The smallest and the largest value that the column's type can hold."""
+    found = re.fullmatch(r"decimal\((\d+),(\d+)\)", column.type_text)
+    if found:
+        largest = _WIDE.scaleb(Decimal(10 ** int(found[1]) - 1), -int(found[2]))
+        return -largest, largest
+    half = 1 << (_INTEGER_BITS[column.type_text] - 1)
+    return Decimal(-half), Decimal(half - 1)
+
+
+def _nearest(value: object, column: Column, rounding: str) -> Decimal:
+    number = _decimal(value)
+    if not number.is_finite():
+        return number
+    grid = Decimal(1).scaleb(-_scale(column))
+    low, high = _limits(column)
+    if not low <= number <= high:  # quantize would have to spell all digits of 1E999999
+        return number
+    return number.quantize(grid, rounding=rounding, context=_WIDE)
+
+
+def _can_hold(column: Column, value: object) -> bool:
+    number = _decimal(value)
+    low, high = _limits(column)
+    return (
+        number.is_finite()
+        and low <= number <= high
+        and number == _nearest(value, column, ROUND_FLOOR)
+    )
+
+
+def _compare(kind: type[exp.Binary], value: exp.Expr, limit: Decimal) -> exp.Expr:
+    return kind(this=value, expression=_exact(limit))
+
+
+def _exact(number: Decimal) -> exp.Expr:
+    digits = format(number, "f")
+    if "." in digits:
+        digits = digits.rstrip("0").rstrip(".")
+    if digits.startswith("-"):
+        return exp.Neg(this=exp.Literal.number(digits[1:]))
+    return exp.Literal.number(digits)
+
+
+def _text(value: str) -> exp.Expr:
+    """A string literal, split between `$` and `{`: Spark replaces ${...} inside any SQL text."""
+    pieces = value.split("${")
+    last = len(pieces) - 1
+    literals = [
+        exp.Literal.string(("{" if number else "") + piece + ("$" if number < last else ""))
+        for number, piece in enumerate(pieces)
+    ]
+    joined: exp.Expr = literals[0]
+    for literal in literals[1:]:
+        joined = exp.DPipe(this=joined, expression=literal)
+    return joined if len(literals) == 1 else exp.paren(joined, copy=False)
+
+
+def _double_text(value: object) -> str:
+    number = float(str(value))
+    if math.isnan(number):
+        return "NaN"
+    if math.isinf(number):
+        return "Infinity" if number > 0 else "-Infinity"
+    return repr(number)

@@ -28,7 +28,7 @@ class NoFutureDates(RowCheck):
         arguments = super().read(columns, params)
         try:
             ZoneInfo(str(arguments["timezone"]))
-        except (ZoneInfoNotFoundError, ValueError) as problem:
+        except (ZoneInfoNotFoundError, ValueError, OSError) as problem:
             raise CheckDefinitionError(
                 f"parameter 'timezone' of check 'no_future_dates' is not an IANA zone: "
                 f"{arguments['timezone']!r}"
@@ -46,7 +46,7 @@ class NoFutureDates(RowCheck):
         if column.family is TypeFamily.DATE:
             limit = literal_for(local.date(), column, "date")
         elif column.family is TypeFamily.TIMESTAMP_NTZ:
-            limit = timestamp_literal(local, TypeFamily.TIMESTAMP_NTZ)
+            limit = timestamp_literal(local.replace(tzinfo=None), TypeFamily.TIMESTAMP_NTZ)
         else:
             limit = timestamp_literal(now, TypeFamily.TIMESTAMP)
         return exp.GT(this=column_expression(column), expression=limit)

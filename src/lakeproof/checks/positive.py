@@ -5,6 +5,7 @@ from datetime import datetime
 from sqlglot import exp
 
 from lakeproof.checks.kinds import Arguments, RowCheck, any_of, column_expression, require_family
+from lakeproof.checks.literals import zero_of
 from lakeproof.model.column import Column, TypeFamily
 
 
@@ -17,7 +18,7 @@ class Positive(RowCheck):
     def violates(self, column: Column, arguments: Arguments, now: datetime) -> exp.Expr:
         require_family(self.name, column, fits=column.family.is_number, wanted="a numeric column")
         value = column_expression(column)
-        conditions: list[exp.Expr] = [exp.LTE(this=value, expression=exp.Literal.number(0))]
+        conditions: list[exp.Expr] = [exp.LTE(this=value, expression=zero_of(column))]
         if column.family is TypeFamily.FLOAT:
             conditions.append(exp.IsNan(this=value.copy()))
         return any_of(conditions)

@@ -1,13 +1,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from decimal import Decimal
 
 from sqlglot import exp
 
 from lakeproof.checks.kinds import Arguments, RowCheck, any_of, column_expression, require_family
-from lakeproof.checks.literals import literal_for
+from lakeproof.checks.literals import above, as_datetime, below
 from lakeproof.checks.parameters import Parameter
 from lakeproof.errors import CheckDefinitionError
 from lakeproof.model.column import Column, TypeFamily
@@ -35,9 +35,9 @@ class Range(RowCheck):
         if low is None and high is None:
             raise CheckDefinitionError("check 'range' needs min_value, max_value or both")
         for name, bound in arguments.items():
-            if bound is not None and bound != bound:  # noqa: PLR0124 (only NaN differs from itself)
+            if isinstance(bound, (float, Decimal)) and Decimal(bound).is_nan():
                 raise CheckDefinitionError(f"parameter {name!r} of check 'range' is NaN")
-        if type(low) is type(high) and low is not None and low > high:  # type: ignore[operator]
+        if _is_above(low, high):
             raise CheckDefinitionError(
                 f"check 'range' has min_value {low!r} above max_value {high!r}"
             )
@@ -54,11 +54,9 @@ class Range(RowCheck):
         value = column_expression(column)
         conditions: list[exp.Expr] = []
         if arguments["min_value"] is not None:
-            low = literal_for(arguments["min_value"], column, "min_value")
-            conditions.append(exp.LT(this=value, expression=low))
+            conditions.append(below(value, arguments["min_value"], column, "min_value"))
         if arguments["max_value"] is not None:
-            high = literal_for(arguments["max_value"], column, "max_value")
-            conditions.append(exp.GT(this=value.copy(), expression=high))
+            conditions.append(above(value.copy(), arguments["max_value"], column, "max_value"))
         if family is TypeFamily.FLOAT:
             conditions.append(exp.IsNan(this=value.copy()))
         return any_of(conditions)
@@ -67,3 +65,18 @@ class Range(RowCheck):
         low, high = arguments["min_value"], arguments["max_value"]
         shown = f"[{'-inf' if low is None else low}, {'inf' if high is None else high}]"
         return f"have {column} outside {shown}"
+
+
+def _is_above(low: object, high: object) -> bool:
+    """Whether the bounds are the wrong way round; bounds of different kinds cannot tell."""
+    numbers = (int, float, Decimal)
+    if isinstance(low, numbers) and isinstance(high, numbers):
+        return low > high
+    first, second = as_datetime(low), as_datetime(high)
+    if first is None or second is None:
+        return False
+    return _in_utc(first) > _in_utc(second)
+
+
+def _in_utc(moment: datetime) -> datetime:
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from lakeproof.checks.catalogue import find_check
 from lakeproof.checks.user_sql import parse_predicate
 from lakeproof.config import Config
-from lakeproof.errors import CheckDefinitionError, LakeproofError
+from lakeproof.errors import CheckDefinitionError, LakeproofError, short_message
 from lakeproof.model.names import TableName
 from lakeproof.model.rule import Logic, RejectedRule, Rule, Severity
 from lakeproof.model.suite import QualityCheck
@@ -25,11 +26,12 @@ _SEVERITIES = {
 def rules_of(suite: Iterable[object], config: Config) -> list[Rule | RejectedRule]:
     """One entry per result to come, in the suite's order; keys are unique."""
     rules: list[Rule | RejectedRule] = []
-    taken: dict[str, int] = {}
+    taken: set[str] = set()
     for number, entry in enumerate(suite, start=1):
         for rule in _expand(entry, number, config):
-            count = taken[rule.key] = taken.get(rule.key, 0) + 1
-            rules.append(rule if count == 1 else _used_twice(rule, count))
+            unique = rule if rule.key not in taken else _used_twice(rule, taken)
+            taken.add(unique.key)
+            rules.append(unique)
     return rules
 
 
@@ -39,7 +41,10 @@ def _expand(entry: object, number: int, config: Config) -> list[Rule | RejectedR
         return [RejectedRule(f"entry_{number}", "", "", None, "", reason)]
     if not entry.for_each_column:
         return [_rule(entry, str(entry.name), _column_names(entry.column_name), config)]
-    columns = dict.fromkeys(str(column) for column in entry.for_each_column)
+    if isinstance(entry.for_each_column, str) or not isinstance(entry.for_each_column, Sequence):
+        reason = f"for_each_column must be a list of columns, got {entry.for_each_column!r}"
+        return [_rejected(entry, str(entry.name), (), reason)]
+    columns = dict.fromkeys(_column_names(entry.for_each_column))
     return [_rule(entry, f"{entry.name}:{column}", (column,), config) for column in columns]
 
 
@@ -49,17 +54,24 @@ def _rule(
     try:
         return _valid_rule(entry, key, columns, config)
     except LakeproofError as problem:
-        return RejectedRule(
-            key=key,
-            check=str(entry.check_type),
-            table_label=str(entry.table_name),
-            table=None,
-            column_label=",".join(columns),
-            reason=str(problem),
-            severity=_SEVERITIES.get(str(entry.severity or entry.criticality), Severity.ERROR),
-            dimension=str(entry.dimension or ""),
-            tags=tuple(str(tag) for tag in entry.tags),
-        )
+        return _rejected(entry, key, columns, str(problem))
+    except Exception as problem:  # noqa: BLE001 (nothing in one bad check may stop the others)
+        reason = f"the check cannot be read: {type(problem).__name__}: {short_message(problem)}"
+        return _rejected(entry, key, columns, reason)
+
+
+def _rejected(entry: QualityCheck, key: str, columns: tuple[str, ...], reason: str) -> RejectedRule:
+    return RejectedRule(
+        key=key,
+        check=str(entry.check_type),
+        table_label=str(entry.table_name),
+        table=None,
+        column_label=",".join(columns),
+        reason=reason,
+        severity=_SEVERITIES.get(str(entry.severity or entry.criticality), Severity.ERROR),
+        dimension=str(entry.dimension or ""),
+        tags=() if _tags_problem(entry.tags) else tuple(str(tag) for tag in entry.tags),
+    )
 
 
 def _valid_rule(entry: QualityCheck, key: str, columns: tuple[str, ...], config: Config) -> Rule:
@@ -77,7 +89,7 @@ def _valid_rule(entry: QualityCheck, key: str, columns: tuple[str, ...], config:
         table=table,
         check=check.name,
         check_version=check.version,
-        columns=columns,
+        columns=check.identity_columns(columns),
         arguments=check.identity(arguments),
         filter=parse_predicate(condition).canonical if condition else None,
     )
@@ -93,20 +105,21 @@ def _valid_rule(entry: QualityCheck, key: str, columns: tuple[str, ...], config:
         threshold=_threshold(entry),
         severity=_severity(entry),
         dimension=entry.dimension or check.dimension,
-        tags=tuple(str(tag) for tag in entry.tags),
+        tags=_tags(entry.tags),
         description=entry.description or "",
         timeout_seconds=_timeout(entry.timeout_seconds),
     )
 
 
-def _used_twice(rule: Rule | RejectedRule, count: int) -> RejectedRule:
+def _used_twice(rule: Rule | RejectedRule, taken: Collection[str]) -> RejectedRule:
+    numbered = (f"{rule.key}#{number}" for number in itertools.count(2))
     return RejectedRule(
-        key=f"{rule.key}#{count}",
+        key=next(key for key in numbered if key not in taken),
         check=rule.check,
         table_label=rule.table_label,
         table=rule.table,
         column_label=rule.column_label,
-        reason=f"the name {rule.key!r} is used {count} times in this suite; names must be unique",
+        reason=f"the name {rule.key!r} is used again in this suite; names must be unique",
         severity=rule.severity,
     )
 
@@ -124,6 +137,16 @@ def _require_text(what: str, value: object) -> str:
     return unicodedata.normalize("NFC", value)
 
 
+def _tags_problem(value: object) -> bool:
+    return isinstance(value, str) or not isinstance(value, Sequence)
+
+
+def _tags(value: Sequence[str]) -> tuple[str, ...]:
+    if _tags_problem(value):
+        raise CheckDefinitionError(f"tags must be a list of texts, got {value!r}")
+    return tuple(str(tag) for tag in value)
+
+
 def _filter(value: object) -> str | None:
     if value is None:
         return None
@@ -133,8 +156,9 @@ def _filter(value: object) -> str | None:
 def _severity(entry: QualityCheck) -> Severity:
     if entry.severity is not None and entry.criticality is not None:
         raise CheckDefinitionError("give severity or its alias criticality, not both")
-    word = entry.severity or entry.criticality or "error"
-    if word not in _SEVERITIES:
+    given = entry.criticality if entry.severity is None else entry.severity
+    word = "error" if given is None else given
+    if not isinstance(word, str) or word not in _SEVERITIES:
         raise CheckDefinitionError(f"severity {word!r} is not one of error, warning, info")
     return _SEVERITIES[word]
 
@@ -153,6 +177,6 @@ def _threshold(entry: QualityCheck) -> Threshold:
 def _timeout(seconds: object) -> float | None:
     if seconds is None:
         return None
-    if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or seconds <= 0:
+    if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not seconds > 0:
         raise CheckDefinitionError(f"timeout_seconds must be above 0, got {seconds!r}")
     return float(seconds)

@@ -10,8 +10,13 @@ from difflib import get_close_matches
 from lakeproof.checks.catalogue import find_check
 from lakeproof.checks.kinds import KeyCheck, MeasureCheck, QueryCheck, RowCheck
 from lakeproof.checks.user_sql import parse_predicate, parse_query
-from lakeproof.errors import CheckDefinitionError, EngineUnavailableError, LakeproofError
-from lakeproof.model.column import Column
+from lakeproof.errors import (
+    CheckDefinitionError,
+    EngineUnavailableError,
+    LakeproofError,
+    short_message,
+)
+from lakeproof.model.column import Column, TypeFamily
 from lakeproof.model.names import TableName, quote
 from lakeproof.model.position import Position
 from lakeproof.model.rule import RejectedRule, Rule
@@ -120,23 +125,26 @@ class _Binder:
         self, pinned: PinnedTable, rules: Sequence[Rule]
     ) -> tuple[TablePlan, list[RejectedRule]]:
         bound: dict[str, Tally | KeyStep | QueryStep | list[Measurement]] = {}
+        scopes: dict[str, str] = {}
         kept: list[Rule] = []
         refused: list[RejectedRule] = []
         for rule in rules:
             try:
                 if rule.rule_id not in bound:  # equal logic is evaluated once
-                    bound[rule.rule_id] = self._bind(pinned, rule, len(bound))
+                    scope = self._scope(pinned, rule)
+                    bound[rule.rule_id] = self._bind(pinned, rule, scope, len(bound))
+                    scopes[rule.rule_id] = scope
             except EngineUnavailableError:
                 raise
-            except LakeproofError as problem:
-                refused.append(reject(rule, str(problem)))
+            except Exception as problem:  # noqa: BLE001 (one rule's trouble is its own result)
+                refused.append(reject(rule, short_message(problem)))
             else:
                 kept.append(rule)
         steps = list(bound.values())
         plan = TablePlan(
             pinned=pinned,
             rules=tuple(kept),
-            scan=_scan(pinned, kept, steps),
+            scan=_scan(pinned, scopes, steps),
             keys=tuple(step for step in steps if isinstance(step, KeyStep)),
             queries=tuple(step for step in steps if isinstance(step, QueryStep)),
             mode="snapshot",
@@ -145,10 +153,9 @@ class _Binder:
         return plan, refused
 
     def _bind(
-        self, pinned: PinnedTable, rule: Rule, number: int
+        self, pinned: PinnedTable, rule: Rule, scope: str, number: int
     ) -> Tally | KeyStep | QueryStep | list[Measurement]:
         check = find_check(rule.check)
-        scope = self._scope(pinned, rule)
         columns = [find_column(pinned, name) for name in rule.columns]
         if isinstance(check, RowCheck):
             violates = check.violates(columns[0], rule.arguments, self.now)
@@ -171,9 +178,13 @@ class _Binder:
     def _scope(self, pinned: PinnedTable, rule: Rule) -> str:
         if not rule.filter:
             return ""
-        for name in parse_predicate(rule.filter).columns:
-            find_column(pinned, name, "filter")
+        names = parse_predicate(rule.filter).columns
+        columns = [find_column(pinned, name, "filter") for name in names]
         self.reader.ensure_predicate(rule.filter)
+        if any(column.family is TypeFamily.FLOAT for column in columns):
+            # Pushed down, Iceberg's file statistics would drop NaN, and -0.0 where 0.0 is asked
+            # for. greatest() is never pushed down, and takes unknown for false.
+            return f"greatest(\n{rule.filter}\n, false)"
         return rule.filter
 
     def _query(self, pinned: PinnedTable, rule: Rule, text: str, scope: str) -> QueryStep:
@@ -226,11 +237,11 @@ def _why_snapshot(pinned: PinnedTable) -> str:
     return f"the whole table, not pinned: a {pinned.format} keeps no history"
 
 
-def _scan(pinned: PinnedTable, rules: Sequence[Rule], steps: Sequence[object]) -> ScanStep:
+def _scan(pinned: PinnedTable, scopes: Mapping[str, str], steps: Sequence[object]) -> ScanStep:
     measurements = [taken for step in steps if isinstance(step, list) for taken in step]
     return fuse(
         pinned,
-        scopes=[rule.filter or "" for rule in rules],
+        scopes=scopes,
         tallies=[step for step in steps if isinstance(step, Tally)],
         measurements=measurements,
     )

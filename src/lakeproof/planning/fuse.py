@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from lakeproof.planning.plan import Measurement, ScanStep, Scope, TablePlan, Tally
@@ -23,19 +23,24 @@ def within(scope: str, condition: str = "") -> str:
 
 def fuse(
     pinned: PinnedTable,
-    scopes: Sequence[str],
+    scopes: Mapping[str, str],
     tallies: Sequence[Tally],
     measurements: Sequence[Measurement],
 ) -> ScanStep:
     """One statement that counts the table, each distinct scope and each rule's bad rows.
 
+    `scopes` gives each rule's filter by rule_id; WHOLE_TABLE is none.
     `sum(CASE ...)` on purpose: measured faster than count_if and than bit masks.
     """
     step = ScanStep(
         relation=pinned.relation,
         scopes=tuple(
-            Scope(f"scope_{number}", text)
-            for number, text in enumerate(dict.fromkeys(scopes))
+            Scope(
+                alias=f"scope_{number}",
+                filter=text,
+                rule_ids=frozenset(rule_id for rule_id, own in scopes.items() if own == text),
+            )
+            for number, text in enumerate(dict.fromkeys(scopes.values()))
             if text != WHOLE_TABLE
         ),
         tallies=tuple(tallies),
@@ -47,10 +52,9 @@ def fuse(
 
 def narrow(plan: TablePlan, rule_ids: frozenset[str]) -> ScanStep:
     """The plan's scan for some of its rules only: what is tried when the whole breaks."""
-    needed = {rule.filter or WHOLE_TABLE for rule in plan.rules if rule.rule_id in rule_ids}
     step = replace(
         plan.scan,
-        scopes=tuple(scope for scope in plan.scan.scopes if scope.filter in needed),
+        scopes=tuple(scope for scope in plan.scan.scopes if scope.rule_ids & rule_ids),
         tallies=tuple(tally for tally in plan.scan.tallies if tally.rule_id in rule_ids),
         measurements=tuple(taken for taken in plan.scan.measurements if taken.rule_id in rule_ids),
     )

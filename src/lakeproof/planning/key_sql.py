@@ -133,7 +133,7 @@ def _hits_sql(source: str, columns: Sequence[Column], strategy: KeyStrategy, key
             f"GROUP BY {hashed} HAVING count(*) > 1))"
         )
     return (
-        f"SELECT {key_sql} AS violation_key, n AS occurrences\n"
-        f"FROM (SELECT {names}, count(*) AS n\n{source}{suspects}\n"
+        f"SELECT {key_sql} AS violation_key, _lakeproof_rows AS occurrences\n"
+        f"FROM (SELECT {names}, count(*) AS _lakeproof_rows\n{source}{suspects}\n"
         f"GROUP BY {names} HAVING count(*) > 1)"
     )

@@ -12,10 +12,11 @@ from lakeproof.planning.tables import PinnedTable
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The rows that a filter lets through; the empty filter is the whole table."""
+    """The rows that a filter lets through, and the rules that look at these only."""
 
     alias: str
     filter: str
+    rule_ids: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)

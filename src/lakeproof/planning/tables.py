@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -28,11 +29,17 @@ class PinnedTable:
     key_sql: str
 
     def column(self, name: str) -> Column | None:
-        """The column of that name; Spark does not tell upper from lower case, nor do we."""
-        folded = name.casefold()
+        """The column of that name; letter case and Unicode form do not matter.
+
+        Spark does not tell upper from lower case either. A name that is there exactly wins.
+        """
         exact = [column for column in self.columns if column.name == name]
-        alike = [column for column in self.columns if column.name.casefold() == folded]
+        alike = [column for column in self.columns if _folded(column.name) == _folded(name)]
         return next(iter([*exact, *alike]), None)
+
+
+def _folded(name: str) -> str:
+    return unicodedata.normalize("NFC", name).casefold()
 
 
 class TableReader(Protocol):

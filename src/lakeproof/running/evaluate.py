@@ -190,7 +190,8 @@ def evaluation_of(rule: Rule, found: TableEvaluation) -> Evaluation:
 def _rows_in_scope(rule: Rule, found: TableEvaluation) -> int | None:
     if not rule.filter:
         return found.table_rows
-    alias = next(scope.alias for scope in found.plan.scan.scopes if scope.filter == rule.filter)
+    scopes = found.plan.scan.scopes
+    alias = next(scope.alias for scope in scopes if rule.rule_id in scope.rule_ids)
     rows = found.values.get(alias)
     return None if rows is None else int(str(rows))
 

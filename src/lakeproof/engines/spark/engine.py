@@ -27,7 +27,11 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
-_MUST_BE_OFF = ("spark.sql.files.ignoreCorruptFiles", "spark.sql.files.ignoreMissingFiles")
+_MUST_BE_OFF = {
+    "spark.sql.files.ignoreCorruptFiles": "unreadable files would be skipped without a word",
+    "spark.sql.files.ignoreMissingFiles": "missing files would be skipped without a word",
+    "spark.sql.parser.escapedStringLiterals": "texts in rules would be read with other escapes",
+}
 
 
 class SparkEngine:
@@ -48,7 +52,7 @@ class SparkEngine:
         for name, value in settings.items():
             if str(value).lower() == "true":
                 raise EngineUnavailableError(
-                    f"{name} is on, so that unreadable files would be skipped without a word. "
+                    f"{name} is on, so that {_MUST_BE_OFF[name]}. "
                     f"Turn it off: spark.conf.set({name!r}, 'false')"
                 )
 
