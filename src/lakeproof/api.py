@@ -121,6 +121,7 @@ def plan(
     """What a run of these checks would do, pinned to the tables' present positions."""
     settings = _settings(config, keys)
     planner = _Planner(SparkEngine(spark), settings, rules_of(checks, settings))
+    planner.refuse_unused(keys or {})
     return planner.at(_moment(clock))
 
 
@@ -154,14 +155,20 @@ def run_checks(  # noqa: PLR0913 (each is a word that users know; all but two ar
         kept.prepare()
     now = _moment(clock)
     planner = _Planner(engine, settings, rules_of(checks, settings))
+    planner.refuse_unused(keys or {})
     runner = Runner(
         engine=engine,
         store=kept,
         timeout_seconds=timeout_seconds or settings.timeout_seconds,
         listener=listener,
-        clock=clock or _utc_now,
     )
-    labels = RunLabels(valid_run_id(run_id, now), dag_run_id, suite, try_number)
+    labels = RunLabels(
+        run_id=valid_run_id(run_id, now),
+        dag_run_id=dag_run_id,
+        suite=suite,
+        try_number=try_number,
+        may_repeat=run_id is not None,
+    )
     ran, results = runner.run(planner.at(now), labels, lambda at: planner.at(now, at))
     return RunOutcome(
         run_id=labels.run_id,
@@ -188,6 +195,14 @@ class _Planner:
     def at(self, now: datetime, positions: Mapping[TableName, Position] | None = None) -> Plan:
         defaults = Defaults(resolve=self._resolve, key_of=self._key_of)
         return build_plan(self.rules, self.engine, defaults, now, positions)
+
+    def refuse_unused(self, keys: Iterable[str]) -> None:
+        """A key for a table that no rule is on is a typo: its rows would be named by a hash."""
+        tables = {rule.table for rule in self.rules if rule.table is not None}
+        for name in keys:
+            if self._resolve(TableName.parse(name)) not in tables:
+                known = ", ".join(sorted(str(table) for table in tables)) or "none"
+                raise ConfigError(f"key of {name!r}: no rule is on that table. Checked: {known}")
 
     def _resolve(self, name: TableName) -> TableName:
         return name.resolve(self.config.default_catalog, self.config.default_namespace)

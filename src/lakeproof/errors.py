@@ -19,7 +19,11 @@ into one, because the caller asked for it.
 
 from __future__ import annotations
 
+import re
+
 _MESSAGE_CHARACTERS_MAX = 500
+# Spark quotes the value of the row that broke a cast; rows do not belong into results and logs.
+_VALUE_IN_MESSAGE = re.compile(r"\b(value|input|string|date|timestamp) '[^']*'", re.IGNORECASE)
 
 
 def short_message(problem: BaseException) -> str:
@@ -27,7 +31,8 @@ def short_message(problem: BaseException) -> str:
     text = str(problem) or type(problem).__name__
     for stop in ("\n\nJVM stacktrace", "\n\tat ", "\n== SQL"):
         text = text.split(stop, 1)[0]
-    return " ".join(text.split())[:_MESSAGE_CHARACTERS_MAX]
+    text = _VALUE_IN_MESSAGE.sub(r"\1 '...'", " ".join(text.split()))
+    return text[:_MESSAGE_CHARACTERS_MAX]
 
 
 class LakeproofError(Exception):

@@ -135,7 +135,7 @@ class ImaginaryTables:
     def ensure_query(self, sql: str) -> None:
         """Whether the SQL is safe is asked elsewhere."""
 
-    def ensure_predicate(self, sql: str) -> None:
+    def ensure_predicate(self, pinned: PinnedTable, sql: str) -> None:
         """Whether the SQL is safe is asked elsewhere."""
 
 

@@ -33,7 +33,7 @@ def test_a_name_used_by_two_suites_is_a_finding_of_the_second(lakeproof, suite_f
     done = lakeproof("lint", f"{one}:CHECKS", f"{two}:CHECKS")
     assert done.exit_code == 2
     found, count = done.stdout.splitlines()
-    assert found.startswith(f"{two}:CHECKS: known#2: the name 'known' is used 2 times")
+    assert found.startswith(f"{two}:CHECKS: known#2: the name 'known' is used again")
     assert count == "2 rules, 1 finding"
 
 

@@ -206,9 +206,10 @@ def _violates(check_type: str, value: object, asked: _Question) -> bool:
 
 def _accepted(asked: _Question) -> set[object]:
     return {
-        order(as_column_value(_nfc(value), asked.type_text))
+        order(as_column_value(spelling, asked.type_text))
         for value in asked.params["accepted"]  # type: ignore[attr-defined]
         if value is not None
+        for spelling in _spellings(value)
     }
 
 
@@ -226,5 +227,8 @@ def _is_nan(value: object) -> bool:
     return isinstance(value, float) and math.isnan(value)
 
 
-def _nfc(value: object) -> object:
-    return unicodedata.normalize("NFC", value) if isinstance(value, str) else value
+def _spellings(value: object) -> tuple[object, ...]:
+    """A text composed and decomposed, since data may hold either."""
+    if not isinstance(value, str):
+        return (value,)
+    return tuple(unicodedata.normalize(form, value) for form in ("NFC", "NFD"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import struct
 from collections.abc import Hashable
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
@@ -46,12 +47,13 @@ def identity(value: object) -> Hashable:
 def as_column_value(value: object, type_text: str) -> object:
     """An argument as the value that the column's type gives it.
 
-    A bound on a FLOAT column is the nearest double; on every other number it is exact, a Python
-    float being the shortest decimal that reads back as it.
+    A bound on a FLOAT or DOUBLE column is the nearest one of its width; on every other number it
+    is exact, a Python float being the shortest decimal that reads back as it.
     """
     kind = base_type(type_text)
     if kind in FLOATS:
-        return float(str(value))
+        number = float(str(value))
+        return _single(number) if kind == "float" else number
     if kind in NUMBERS:
         return Decimal(repr(value)) if isinstance(value, float) else Decimal(str(value))
     if kind == "date":
@@ -70,3 +72,11 @@ def _moment(value: object, kind: str) -> datetime:
     if kind == "timestamp_ntz":
         return value.replace(tzinfo=None)
     return value if value.tzinfo else value.replace(tzinfo=UTC)
+
+
+def _single(number: float) -> float:
+    """The 32-bit float nearest to the number; beyond its range, infinity."""
+    try:
+        return float(struct.unpack("f", struct.pack("f", number))[0])
+    except OverflowError:
+        return math.copysign(math.inf, number)

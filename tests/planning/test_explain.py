@@ -79,7 +79,7 @@ class Tables:
     def ensure_query(self, sql):
         """Everything is fine here."""
 
-    def ensure_predicate(self, sql):
+    def ensure_predicate(self, pinned, sql):
         """Everything is fine here."""
 
 

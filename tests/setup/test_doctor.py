@@ -94,9 +94,9 @@ def test_it_never_loads_pyspark():
     ("file", "text", "seen"),
     [
         ("lakeproof.toml", "", "lakeproof.toml"),
-        ("pyproject.toml", "[tool.lakeproof]\n", "pyproject.toml [tool.lakeproof]"),
+        ("pyproject.toml", "[tool.lakeproof]\n", "pyproject.toml"),
         ("pyproject.toml", "[tool.other]\n", "none here, the defaults apply"),
-        ("pyproject.toml", "[tool\n", "cannot be read"),
+        ("pyproject.toml", "[tool\n", "not valid TOML"),
     ],
 )
 def test_the_configuration_in_the_folder_is_named(tmp_path, monkeypatch, file, text, seen):

@@ -37,5 +37,5 @@ class CustomSql(QueryCheck):
             excess=failing,
             share=share,
             measure=float(failing),
-            details=f"the query returned {failing or 'no'} rows",
+            details=f"the query returned {failing or 'no'} {'row' if failing == 1 else 'rows'}",
         )

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import re
+import unicodedata
 from datetime import UTC, date, datetime
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 
@@ -55,12 +56,25 @@ def is_none_of(
     """
     literals = [
         literal_for(one, column, what)
-        for one in accepted
+        for one in _both_spellings(accepted)
         if not (_is_exact(column) and _is_number(one)) or _can_hold(column, one)
     ]
     if not literals:
         return _is_there(value)
     return exp.Not(this=exp.paren(exp.In(this=value, expressions=literals), copy=False))
+
+
+def _both_spellings(values: tuple[object, ...]) -> list[object]:
+    """Texts composed and decomposed: rules are in NFC, but data may come in NFD."""
+    return [
+        spelling
+        for value in values
+        for spelling in (
+            dict.fromkeys((value, unicodedata.normalize("NFD", value)))
+            if isinstance(value, str)
+            else (value,)
+        )
+    ]
 
 
 def zero_of(column: Column) -> exp.Expr:
@@ -74,7 +88,9 @@ def literal_for(value: object, column: Column, what: str) -> exp.Expr:
     """A literal that compares exactly with the column, or a precise refusal."""
     family = column.family
     if family is TypeFamily.FLOAT and _is_number(value):
-        return exp.cast(exp.Literal.string(_double_text(value)), "DOUBLE")
+        # In the column's own width: to a FLOAT, 0.1 is the 0.1 that it can hold.
+        width = "FLOAT" if column.type_text == "float" else "DOUBLE"
+        return exp.cast(exp.Literal.string(_double_text(value)), width)
     if _is_exact(column) and _is_number(value):
         return _exact(_decimal(value))
     if family is TypeFamily.STRING and isinstance(value, str):

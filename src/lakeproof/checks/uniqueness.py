@@ -20,8 +20,9 @@ class Uniqueness(KeyCheck):
         named = ", ".join(columns)
         share = counts.surplus_rows / total if total else 0.0
         if counts.duplicated_values:
+            values = "value" if counts.duplicated_values == 1 else "values"
             details = (
-                f"{counts.duplicated_values} duplicated values of {named}: "
+                f"{counts.duplicated_values} duplicated {values} of {named}: "
                 f"{counts.rows_involved} rows involved, {counts.surplus_rows} surplus "
                 f"of {total} rows"
             )

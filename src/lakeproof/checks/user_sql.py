@@ -131,10 +131,6 @@ class PredicateText:
     def to_dialect(self, dialect: str) -> str:
         return _transpile(self._plain, exp.Condition, dialect)
 
-    def to_expression(self) -> exp.Expr:
-        """A fresh sqlglot tree, to be built into a larger expression."""
-        return parse_plain(self._plain, exp.Condition)
-
 
 def parse_query(text: str) -> QueryText:
     """Read a text that must be exactly one query; UnsafeSqlError says what is wrong and where."""

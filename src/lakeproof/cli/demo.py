@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import sys
 from pathlib import Path
 
 import click
@@ -10,6 +13,11 @@ from lakeproof.cli.options import is_verbose, verbose_option
 from lakeproof.cli.sessions import session_for
 from lakeproof.cli.streams import Progress, progress_on_stderr, results_only_on_stdout
 from lakeproof.config import SessionSettings
+
+
+def _program() -> str:
+    """How a person calls us: by name if that is found, else by the path that was typed."""
+    return "lakeproof" if shutil.which("lakeproof") else os.path.relpath(sys.argv[0])
 
 
 @click.command()
@@ -33,4 +41,4 @@ def demo(ctx: click.Context, *, warehouse: str) -> None:
             progress_on_stderr(Progress.LINES if is_verbose(ctx) else Progress.NONE) as listener,
             session_for(settings, listener) as spark,
         ):
-            show_demo(spark, Path(warehouse), results.write_report, listener)
+            show_demo(spark, Path(warehouse), results.write_report, listener, _program())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import tomllib
 from dataclasses import dataclass
 from enum import Enum
 from importlib.metadata import PackageNotFoundError, version
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 import lakeproof
+from lakeproof.config import find_config, load_config
 from lakeproof.engines.spark.jars import (
     DELTA_JARS,
     ICEBERG_JARS,
@@ -28,7 +28,7 @@ from lakeproof.engines.spark.java import (
     present_javas,
 )
 from lakeproof.engines.spark.session import PYSPARK_SERIES
-from lakeproof.errors import EngineUnavailableError
+from lakeproof.errors import ConfigError, EngineUnavailableError
 
 if TYPE_CHECKING:
     from lakeproof.engines.spark.jars import Jar
@@ -147,18 +147,14 @@ def _reader(package: str, use: str, requirement: str) -> Finding:
 
 
 def _configuration(folder: Path) -> Finding:
-    own = folder / "lakeproof.toml"
-    if own.is_file():
-        return Finding("configuration", State.OK, str(own))
-    shared = folder / "pyproject.toml"
-    if shared.is_file():
-        try:
-            tables = tomllib.loads(shared.read_text(encoding="utf-8"))
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            return Finding("configuration", State.OPTIONAL, f"{shared} cannot be read: {error}")
-        if "lakeproof" in tables.get("tool", {}):
-            return Finding("configuration", State.OK, f"{shared} [tool.lakeproof]")
-    return Finding("configuration", State.OPTIONAL, "none here, the defaults apply")
+    try:
+        found = find_config(folder)
+        if found is None:
+            return Finding("configuration", State.OPTIONAL, "none here, the defaults apply")
+        load_config(found)
+    except ConfigError as problem:
+        return Finding("configuration", State.MISSING, str(problem), "mend the file")
+    return Finding("configuration", State.OK, str(found))
 
 
 def _installed_version(package: str) -> str | None:

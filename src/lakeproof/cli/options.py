@@ -42,7 +42,7 @@ class Where:
         given = {
             "--config": self.config,
             "--warehouse": self.warehouse,
-            "--remote": self.remote,
+            "--remote": self.remote.split("/;", 1)[0],  # what follows may hold a token
             "--store": self.store,
         }
         return "".join(

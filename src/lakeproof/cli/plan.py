@@ -17,7 +17,7 @@ from lakeproof.cli.options import (
     verbose_option,
     where_options,
 )
-from lakeproof.cli.sessions import session_for
+from lakeproof.cli.sessions import require_lakehouse, session_for
 from lakeproof.cli.streams import progress_on_stderr, results_only_on_stdout
 from lakeproof.cli.suites import all_checks, load_suites
 from lakeproof.gating.policy import EXIT_USAGE
@@ -54,6 +54,7 @@ def plan(
     metadata, never their rows. Bad rows are asked for as if every rule had failed.
     """
     settings = where.settings()
+    require_lakehouse(settings.session)
     with results_only_on_stdout() as results:
         loaded = load_suites(suites)
         if strict:

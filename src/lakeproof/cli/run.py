@@ -19,7 +19,7 @@ from lakeproof.cli.options import (
     verbose_option,
     where_options,
 )
-from lakeproof.cli.sessions import session_for
+from lakeproof.cli.sessions import require_lakehouse, session_for
 from lakeproof.cli.streams import Results, progress_on_stderr, results_only_on_stdout
 from lakeproof.cli.suites import all_checks, label_of, load_suites
 from lakeproof.config import FAIL_ON, FORMATS
@@ -72,6 +72,7 @@ def run(  # noqa: PLR0913 (one per option)
     SUITE is package.module:NAME, a list of QualityCheck; several are joined.
     """
     settings = where.settings()
+    require_lakehouse(settings.session)
     with results_only_on_stdout() as results:
         loaded = load_suites(suites)
         if strict:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 
 import click
 
@@ -15,10 +14,9 @@ from lakeproof.cli.options import (
     verbose_option,
     where_options,
 )
-from lakeproof.cli.sessions import session_for
+from lakeproof.cli.sessions import require_lakehouse, session_for
 from lakeproof.cli.streams import Results, progress_on_stderr, results_only_on_stdout
 from lakeproof.config import Config
-from lakeproof.errors import ConfigError
 from lakeproof.gating.policy import EXIT_NOTHING
 from lakeproof.model.names import TableName
 from lakeproof.model.printable import printable
@@ -145,12 +143,7 @@ def _reader(where: Where, settings: Config, listener: Listener) -> Iterator[Stat
     """Without Spark where that is possible, because Spark takes seconds to say the same."""
     store = where.store_to_open(settings)
     session = settings.session
-    is_embedded = session.use == "embedded" and not session.remote
-    if is_embedded and not Path(session.warehouse).expanduser().is_dir():
-        raise ConfigError(
-            f"no lakehouse in {session.warehouse!r}. Next: name its folder with --warehouse or "
-            "under [session], or run checks first"
-        )
+    require_lakehouse(session)
     quick = reader_without_spark(session, store)
     if quick is not None:
         yield quick

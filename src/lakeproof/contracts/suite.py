@@ -25,6 +25,8 @@ _SEVERITIES = {
 
 def rules_of(suite: Iterable[object], config: Config) -> list[Rule | RejectedRule]:
     """One entry per result to come, in the suite's order; keys are unique."""
+    if isinstance(suite, QualityCheck):
+        suite = [suite]
     rules: list[Rule | RejectedRule] = []
     taken: set[str] = set()
     for number, entry in enumerate(suite, start=1):

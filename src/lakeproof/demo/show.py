@@ -18,14 +18,19 @@ from lakeproof.running.progress import Listener, ignore
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-WAREHOUSE = "lakeproof-demo"
-
 
 def show_demo(
-    spark: SparkSession, warehouse: Path, say: Callable[[str], None], listener: Listener = ignore
+    spark: SparkSession,
+    warehouse: Path,
+    say: Callable[[str], None],
+    listener: Listener = ignore,
+    program: str = "lakeproof",
 ) -> None:
-    """Run the tour; raises if a planted error was not found exactly."""
-    say(f"Building a lakehouse in {warehouse}: a good table, and one with planted errors.")
+    """Run the tour; raises if a planted error was not found exactly.
+
+    `program` is how the command line was called, for the commands that are shown at the end.
+    """
+    say(f"Building a lakehouse in {warehouse}:\na good table, and one with planted errors.")
     build_lakehouse(spark)
 
     say(f"\n1. The good table, iceberg.{GOOD}.sales, with the eight SALES_CHECKS:\n")
@@ -33,7 +38,8 @@ def show_demo(
     say(str(good))
     _expect(good, dict.fromkeys(PLANTED, 0))
 
-    say(f"\n2. The same checks on iceberg.{BAD}.sales, which holds planted errors:\n")
+    say(f"\n2. The same checks on iceberg.{BAD}.sales, which holds planted errors, together with")
+    say("   the two PRODUCTS_CHECKS on a good table beside it:\n")
     bad = _run(spark, BAD, listener)
     say(str(bad))
     _expect(bad, PLANTED)
@@ -42,9 +48,9 @@ def show_demo(
     say(f"\nThe planted errors were found, each by its count. Exit code of this run: {code}")
     say("\nGo on from here:")
     told = f"--warehouse {warehouse} --key sales=order_id"
-    say(f"  lakeproof run lakeproof.demo:SALES_CHECKS {told}; echo $?")
-    say(f"  lakeproof plan lakeproof.demo:SALES_CHECKS --warehouse {warehouse} --sql")
-    say(f"  lakeproof show violations --warehouse {warehouse}")
+    say(f"  {program} run lakeproof.demo:SALES_CHECKS {told}; echo $?")
+    say(f"  {program} plan lakeproof.demo:SALES_CHECKS {told} --sql")
+    say(f"  {program} show violations --warehouse {warehouse}")
 
 
 def _run(spark: SparkSession, namespace: str, listener: Listener) -> RunOutcome:

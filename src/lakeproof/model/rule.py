@@ -37,7 +37,7 @@ class Logic:
         """The text that is hashed; kept with the plan so that an id can be audited."""
         return canonical_payload(
             {
-                "table": [part.lower() for part in self.table.parts],
+                "table": list(_folded_where_the_catalog_folds(self.table)),
                 "check": self.check,
                 "version": self.check_version,
                 "columns": [column.lower() for column in self.columns],
@@ -49,6 +49,13 @@ class Logic:
     @property
     def rule_id(self) -> str:
         return rule_id_of(self.payload)
+
+
+def _folded_where_the_catalog_folds(table: TableName) -> tuple[str, ...]:
+    """Spark's own catalog does not tell `Sales` from `sales`; others, such as Iceberg's, may."""
+    if table.catalog.lower() == "spark_catalog":
+        return tuple(part.lower() for part in table.parts)
+    return table.parts
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,9 +67,11 @@ def build_plan(
         rejected += refused
         if plan.rules:
             tables.append(plan)
+    checked = {plan.pinned.table for plan in tables}
     return Plan(
         now=now,
         tables=tuple(tables),
+        joined=tuple(pin for table, pin in binder.pins.items() if table not in checked),
         rejected=tuple(rejected),
         order=tuple(rule.key for rule in rules),
     )
@@ -180,7 +182,7 @@ class _Binder:
             return ""
         names = parse_predicate(rule.filter).columns
         columns = [find_column(pinned, name, "filter") for name in names]
-        self.reader.ensure_predicate(rule.filter)
+        self.reader.ensure_predicate(pinned, rule.filter)
         if any(column.family is TypeFamily.FLOAT for column in columns):
             # Pushed down, Iceberg's file statistics would drop NaN, and -0.0 where 0.0 is asked
             # for. greatest() is never pushed down, and takes unknown for false.
@@ -197,7 +199,12 @@ class _Binder:
         return QueryStep(
             rule_id=rule.rule_id,
             scope=scope,
-            sql=f"SELECT count(*) AS failing_rows FROM (\n{sql}\n)",
+            # By key, not by count(*): Spark would leave out what the query selects, and a column
+            # that cannot be computed would show only when the bad rows are listed.
+            sql=(
+                "SELECT count_if(length(violation_key) >= 0) AS failing_rows\n"
+                f"FROM (SELECT {key} AS violation_key FROM (\n{sql}\n))"
+            ),
             hits_sql=(
                 "SELECT violation_key, count(*) AS occurrences\n"
                 f"FROM (SELECT {key} AS violation_key FROM (\n{sql}\n))\nGROUP BY violation_key"
@@ -232,8 +239,10 @@ def find_column(pinned: PinnedTable, name: str, where: str = "column_name") -> C
 def _why_snapshot(pinned: PinnedTable) -> str:
     if pinned.position is not None:
         return f"the whole table at {pinned.position}"
-    if pinned.format == "iceberg":
+    if pinned.relation.startswith("("):
         return "the table has no snapshot yet: it is empty"
+    if pinned.format == "iceberg":
+        return "the whole table, not pinned: its schema changed after its last snapshot"
     return f"the whole table, not pinned: a {pinned.format} keeps no history"
 
 

@@ -66,7 +66,10 @@ def _statements(table: TablePlan) -> Iterable[Statement]:
 def plan_sql(plan: Plan) -> str:
     """The statements as a script: each under a comment that says what it is for."""
     blocks = [
-        f"-- {printable(statement.table)}: {printable(statement.purpose)}\n{statement.sql};"
+        f"-- {printable(statement.table)}: {printable(statement.purpose)}\n"
+        # Control characters that a comment in user SQL may hold must not reach a terminal.
+        + "\n".join(printable(line) for line in statement.sql.split("\n"))
+        + ";"
         for statement in statements_of(plan)
     ]
     return "\n\n".join(blocks)

@@ -113,10 +113,14 @@ class TablePlan:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A whole run. `order` is the rules' order in the suite, by rule_key."""
+    """A whole run. `order` is the rules' order in the suite, by rule_key.
+
+    `joined` are the tables that only queries name; they are pinned like the checked ones.
+    """
 
     now: datetime
     tables: tuple[TablePlan, ...]
+    joined: tuple[PinnedTable, ...]
     rejected: tuple[RejectedRule, ...]
     order: tuple[str, ...]
 

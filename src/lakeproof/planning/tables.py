@@ -56,8 +56,11 @@ class TableReader(Protocol):
     def query_key_sql(self, sql: str, key: Sequence[str]) -> str:
         """The canonical key of a query's rows: by `key` if it returns them, else a row hash."""
 
+    def head(self, table: TableName) -> Position | None:
+        """Where the table stands now."""
+
     def ensure_query(self, sql: str) -> None:
         """Refuse what is not one read-only query (UnsafeSqlError)."""
 
-    def ensure_predicate(self, sql: str) -> None:
-        """Refuse what is not one harmless row predicate (UnsafeSqlError)."""
+    def ensure_predicate(self, pinned: PinnedTable, sql: str) -> None:
+        """Refuse what is not one harmless condition on a row of the table."""

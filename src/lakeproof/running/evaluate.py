@@ -48,7 +48,7 @@ class TableEvaluation:
     seconds: dict[str, float] = field(default_factory=dict)
     hits: Hits | None = None
     summaries: Mapping[str, HitSummary] = field(default_factory=dict)
-    unlisted: str = ""
+    unlisted: dict[str, str] = field(default_factory=dict)
 
     @property
     def table_rows(self) -> int | None:
@@ -59,8 +59,8 @@ class TableEvaluation:
     def evaluated(self) -> tuple[str, ...]:
         """Rules whose violations are known: neither in error nor with bad rows unlisted."""
         ids = dict.fromkeys(rule.rule_id for rule in self.plan.rules)
-        unlisted = set(self.failing) if self.unlisted else set()
-        return tuple(name for name in ids if name not in self.errors and name not in unlisted)
+        unknown = {*self.errors, *self.unlisted}
+        return tuple(name for name in ids if name not in unknown)
 
 
 def evaluate_table(
@@ -150,25 +150,92 @@ def _returned(step: QueryStep, engine: Engine, budget: TimeBudget) -> int:
 def _list_bad_rows(
     found: TableEvaluation, engine: Engine, budget: TimeBudget, listener: Listener
 ) -> None:
-    """One pass for the bad rows of every failing rule; what a hash only suspected, it confirms."""
+    """One pass for the bad rows of every failing rule; what a hash only suspected, it confirms.
+
+    When the pass breaks, each rule is tried alone under its own time limit, and those that can be
+    listed are listed together after all: one broken query costs the others nothing.
+    """
     if not found.failing:
         return
     started = time.monotonic()
-    sql = bad_rows_sql(found.plan, frozenset(found.failing))
+    limits = {step.rule_id: step.timeout_seconds for step in found.plan.queries}
+    wanted = frozenset(found.failing) & found.plan.listable
+    own = [limit for rule_id, limit in limits.items() if rule_id in wanted and limit is not None]
     try:
-        found.hits = engine.hold_hits(sql, budget.for_action())
-        found.summaries = found.hits.summaries()
-    except Exception as problem:  # noqa: BLE001 (counts stand, the rows behind them are unknown)
-        found.unlisted = error_text(problem)
-        if found.hits is not None:
-            found.hits.release()
-            found.hits = None
-        for key in found.plan.keys:
-            if key.rule_id in found.failing:
-                found.errors[key.rule_id] = f"duplicates were not listed: {found.unlisted}"
+        _hold(found, wanted, engine, budget.for_action(min(own, default=None)))
+    except Exception as problem:  # noqa: BLE001 (counts stand; whose rows are unknown is found out)
+        found.unlisted = {wanted_id: error_text(problem) for wanted_id in wanted}
+        if len(wanted) > 1:
+            _list_one_by_one(found, limits, engine, budget)
+    _cross_check(found)
     hits = sum(summary.hits for summary in found.summaries.values())
     text = f"{found.plan.pinned.table}: listed {hits} bad rows"
     listener(StepDone(text, time.monotonic() - started))
+
+
+def _hold(
+    found: TableEvaluation, rule_ids: frozenset[str], engine: Engine, limit: float | None
+) -> None:
+    hits = engine.hold_hits(bad_rows_sql(found.plan, rule_ids), limit)
+    try:
+        found.summaries = hits.summaries()
+    except BaseException:
+        hits.release()
+        raise
+    found.hits = hits
+
+
+def _list_one_by_one(
+    found: TableEvaluation,
+    limits: Mapping[str, float | None],
+    engine: Engine,
+    budget: TimeBudget,
+) -> None:
+    for rule_id in sorted(found.unlisted):
+        try:
+            _hold(found, frozenset({rule_id}), engine, budget.for_action(limits.get(rule_id)))
+        except Exception as problem:  # noqa: BLE001 (this rule's rows stay unknown)
+            found.unlisted[rule_id] = error_text(problem)
+        else:
+            del found.unlisted[rule_id]
+            _let_go(found)
+    good = (frozenset(found.failing) & found.plan.listable) - frozenset(found.unlisted)
+    if good:
+        try:
+            _hold(found, good, engine, budget.for_action())
+        except Exception as problem:  # noqa: BLE001 (each alone went well, together they do not)
+            found.unlisted.update(dict.fromkeys(good, error_text(problem)))
+
+
+def _let_go(found: TableEvaluation) -> None:
+    if found.hits is not None:
+        found.hits.release()
+    found.hits, found.summaries = None, {}
+
+
+def _cross_check(found: TableEvaluation) -> None:
+    """Bad rows are counted twice, by the scan and by the listing; a pinned table gives one answer.
+
+    A query or key whose rows could not be listed has no verdict: its listing is part of it.
+    """
+    own_actions: list[KeyStep | QueryStep] = [*found.plan.keys, *found.plan.queries]
+    for step in own_actions:
+        if step.rule_id in found.unlisted:
+            found.errors[step.rule_id] = found.unlisted[step.rule_id]
+    inexact = {step.rule_id for step in found.plan.keys if step.strategy is KeyStrategy.HASHED}
+    keys = {step.rule_id for step in found.plan.keys}
+    for rule_id, counted in found.failing.items():
+        if rule_id in found.errors or rule_id in found.unlisted or rule_id in inexact:
+            continue
+        summary = found.summaries.get(rule_id)
+        listed = summary.occurrences if summary else 0
+        if summary and rule_id in keys:
+            listed -= summary.hits
+        if listed != counted:
+            found.errors[rule_id] = (
+                f"two counts of its bad rows differ, {counted} and {listed}: "
+                "the table has no history to pin, and changed while it was read. Run again"
+            )
 
 
 def evaluation_of(rule: Rule, found: TableEvaluation) -> Evaluation:
@@ -202,7 +269,7 @@ def _judge(rule: Rule, found: TableEvaluation, total: int, hits: HitSummary | No
     if isinstance(check, RowCheck):
         return check.judge(failing, total, rule.column_label, rule.arguments)
     if isinstance(check, KeyCheck):
-        return check.judge(_key_counts(rule, found, failing, hits), total, rule.columns)
+        return check.judge(_key_counts(hits), total, rule.columns)
     if isinstance(check, QueryCheck):
         return check.judge(failing, total)
     if isinstance(check, MeasureCheck):
@@ -215,23 +282,14 @@ def _judge(rule: Rule, found: TableEvaluation, total: int, hits: HitSummary | No
     raise LakeproofError(f"check {rule.check!r} has a shape that cannot be judged")
 
 
-def _key_counts(
-    rule: Rule, found: TableEvaluation, surplus: int, hits: HitSummary | None
-) -> KeyCounts:
-    if surplus == 0 or hits is None:  # none, or only hashes that met by chance
+def _key_counts(hits: HitSummary | None) -> KeyCounts:
+    if hits is None:  # none, or only hashes that met by chance: the listing has the last word
         return KeyCounts(0, 0, 0)
-    counts = KeyCounts(
+    return KeyCounts(
         duplicated_values=hits.hits,
         surplus_rows=hits.occurrences - hits.hits,
         rows_involved=hits.occurrences,
     )
-    step = next(key for key in found.plan.keys if key.rule_id == rule.rule_id)
-    if step.strategy is not KeyStrategy.HASHED and counts.surplus_rows != surplus:
-        raise LakeproofError(
-            f"two counts of surplus rows differ: {surplus} and {counts.surplus_rows}; "
-            "was the table changed without a new position?"
-        )
-    return counts
 
 
 def error_text(problem: BaseException) -> str:

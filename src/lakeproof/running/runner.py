@@ -14,12 +14,13 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import partial
 from hashlib import sha256
 from typing import TypeVar
 
 from lakeproof import faults
 from lakeproof.engines.engine import Engine
-from lakeproof.errors import LakeproofError, short_message
+from lakeproof.errors import AlreadyRunningError, ConfigError, LakeproofError, short_message
 from lakeproof.model.names import TableName
 from lakeproof.model.outcome import DETAILS_CHARACTERS_MAX, CheckResult, CheckStatus
 from lakeproof.model.position import Position
@@ -31,22 +32,31 @@ from lakeproof.running.time_budget import TimeBudget
 from lakeproof.state.store import Batch, Store, TableWork
 
 Given = TypeVar("Given")
+_BEGINS_MAX = 3
+
 Replan = Callable[[Mapping[TableName, Position]], Plan]
 
 
 @dataclass(frozen=True, slots=True)
 class RunLabels:
-    """What a run is called, by us and by whoever started it."""
+    """What a run is called, by us and by whoever started it.
+
+    `may_repeat` is false for an id that was just made up: nothing can be recorded under it.
+    """
 
     run_id: str
     dag_run_id: str = ""
     suite: str = ""
     try_number: int = 1
+    may_repeat: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class Runner:
-    """Collaborators of a run. Without a store nothing is kept, and nothing else changes."""
+    """Collaborators of a run. Without a store nothing is kept, and nothing else changes.
+
+    `clock` is for leases and must be the real one; what rules call now is the plan's `now`.
+    """
 
     engine: Engine
     store: Store | None = None
@@ -57,28 +67,21 @@ class Runner:
     def run(self, plan: Plan, labels: RunLabels, replan: Replan) -> tuple[Plan, list[CheckResult]]:
         """Execute the plan; gives the plan that ran and one result per rule, in suite order.
 
-        `replan` makes the same plan at given positions; it is asked only if this run_id has
-        begun before, at positions that the tables have left since.
+        `replan` makes the plan of the same rules at given positions, or at the heads.
         """
         if self.store is None:
-            return plan, self._evaluate(plan, labels, {})[0]
+            return plan, self._evaluate(plan, labels, {}, {})[0]
+        recorded = self._recorded(plan, labels)
         try:
-            batches = self._begin(plan, labels)
-            earlier = {
-                batch.work.table: batch.position
-                for batch in batches
-                if batch.position is not None and batch.position != batch.work.position
-            }
-            if earlier:
-                plan = replan(earlier)
+            plan, batches = self._begin(plan, labels, replan)
             faults.reach("after_intent")
             by_table = {batch.work.table: batch for batch in batches}
-            results, evaluated = self._evaluate(plan, labels, by_table)
+            results, evaluated = self._evaluate(plan, labels, by_table, recorded)
             added = self._timed("results", lambda: self._store.record_results(results))
             faults.reach("after_results")
             self._timed(
                 "progress",
-                lambda: self._store.commit(batches, labels.run_id, evaluated, plan.now),
+                lambda: self._store.commit(batches, labels.run_id, evaluated, self.clock()),
             )
         except BaseException:
             self._release(labels)
@@ -86,6 +89,21 @@ class Runner:
         self.listener(StepDone(f"kept {added} results in {self._store.description}", 0.0))
         faults.reach("after_events")
         return plan, results
+
+    def _recorded(self, plan: Plan, labels: RunLabels) -> Mapping[str, str]:
+        """What this run id has recorded before, rule_key to rule_id; other logic is refused."""
+        if not labels.may_repeat:
+            return {}
+        recorded = self._store.recorded_rules(labels.run_id)
+        changed = [
+            rule.key for rule in plan.rules if recorded.get(rule.key, rule.rule_id) != rule.rule_id
+        ]
+        if changed:
+            raise ConfigError(
+                f"run id {labels.run_id!r} was used before, when {changed[0]!r} was another rule. "
+                "Repeat a run with the checks it had, or give a new run id"
+            )
+        return recorded
 
     @property
     def _store(self) -> Store:
@@ -98,10 +116,27 @@ class Runner:
         self.listener(StepDone(f"state: {what}", time.monotonic() - started))
         return given
 
-    def _begin(self, plan: Plan, labels: RunLabels) -> list[Batch]:
-        works = [_work_of(table) for table in plan.tables]
-        return self._timed(
-            "lease and intent", lambda: self._store.begin(labels.run_id, works, plan.now)
+    def _begin(self, plan: Plan, labels: RunLabels, replan: Replan) -> tuple[Plan, list[Batch]]:
+        """Take the lease, and make sure that the plan stands where the lease says.
+
+        A repeated run id goes back to its first positions. A new run must stand at the heads as of
+        its lease: one that was planned before another run committed, and began after it, would
+        write older findings over newer ones.
+        """
+        for _ in range(_BEGINS_MAX):
+            works = _works_of(plan)
+            begin = partial(self._store.begin, labels.run_id, works, self.clock())
+            batches = self._timed("lease and intent", begin)
+            if any(batch.adopted for batch in batches):
+                positions = {batch.work.table: batch.position for batch in batches}
+                return replan({k: v for k, v in positions.items() if v is not None}), batches
+            pinned = [work for work in works if work.position is not None]
+            if all(self.engine.head(work.table) == work.position for work in pinned):
+                return plan, batches
+            self._store.release(labels.run_id, self.clock())
+            plan = replan({})
+        raise AlreadyRunningError(
+            f"the tables moved {_BEGINS_MAX} times between planning and the lease. Run again"
         )
 
     def _release(self, labels: RunLabels) -> None:
@@ -113,7 +148,11 @@ class Runner:
             self.listener(StepDone(text, 0.0))
 
     def _evaluate(
-        self, plan: Plan, labels: RunLabels, batches: Mapping[TableName, Batch]
+        self,
+        plan: Plan,
+        labels: RunLabels,
+        batches: Mapping[TableName, Batch],
+        recorded: Mapping[str, str],
     ) -> tuple[list[CheckResult], frozenset[str]]:
         """One result per rule, and the rules whose violations are known."""
         budget = TimeBudget(self.timeout_seconds)
@@ -127,7 +166,10 @@ class Runner:
             faults.reach("after_read")
             faults.reach("after_key_index")  # snapshot runs keep no key index
             for found in evaluations:
-                news = self._apply_hits(found, batches.get(found.plan.pinned.table), labels, plan)
+                batch = batches.get(found.plan.pinned.table)
+                if _is_settled(found, recorded):
+                    batch = None
+                news = self._apply_hits(found, batch, labels, plan)
                 for rule in found.plan.rules:
                     result = draft.of(rule, found, evaluation_of(rule, found))
                     by_key[rule.key] = replace(result, new_violations=news.get(rule.rule_id))
@@ -136,11 +178,9 @@ class Runner:
             for found in evaluations:
                 if found.hits is not None:
                     found.hits.release()
+        if sorted(by_key) != sorted(plan.order):
+            raise LakeproofError(f"{len(plan.order)} rules gave {len(by_key)} results")
         results = [by_key[key] for key in plan.order]
-        if len(results) != len(plan.rules) + len(plan.rejected):
-            raise LakeproofError(
-                f"{len(plan.rules) + len(plan.rejected)} rules gave {len(results)} results"
-            )
         return results, frozenset(name for found in evaluations for name in found.evaluated)
 
     def _apply_hits(
@@ -154,6 +194,25 @@ class Runner:
             lambda: self._store.apply_hits(batch, labels.run_id, found.evaluated, view, plan.now),
         )
         return {rule_id: news[rule_id] for rule_id in news if rule_id in found.plan.listable}
+
+
+def _is_settled(found: TableEvaluation, recorded: Mapping[str, str]) -> bool:
+    """Whether this run said all there is to say about a table that it cannot read again as it was.
+
+    Results of a run stand as they were first recorded; violations must not move away from them.
+    """
+    keys = [rule.key for rule in found.plan.rules]
+    return found.plan.pinned.position is None and all(key in recorded for key in keys)
+
+
+def _works_of(plan: Plan) -> list[TableWork]:
+    """The tables to hold: the checked ones, and without rules those that queries join."""
+    ids = sorted({rule.rule_id for rule in plan.rules})
+    joined = "joined by " + sha256("\n".join(ids).encode()).hexdigest()[:16]
+    return [_work_of(table) for table in plan.tables] + [
+        TableWork(pinned.table, pinned.table_id, joined, (), pinned.position)
+        for pinned in plan.joined
+    ]
 
 
 def _work_of(table: TablePlan) -> TableWork:
@@ -208,7 +267,7 @@ class _Draft:
             return blank
         passed = rule.threshold.allows(verdict.excess, verdict.share)
         failed = CheckStatus.FAILED if rule.severity is Severity.ERROR else CheckStatus.WARNED
-        unlisted = found.unlisted if rule.rule_id in found.failing else ""
+        unlisted = found.unlisted.get(rule.rule_id)
         note = f" (bad rows were not listed: {unlisted})" if unlisted else ""
         threshold = f"{verdict.bound}; {rule.threshold}" if verdict.bound else str(rule.threshold)
         return replace(

@@ -43,6 +43,12 @@ def _check(access: StateAccess, kind: str) -> bool:
             f"{SCHEMA_VERSION}). Rename it, or choose another name under [store.tables] or "
             "another namespace under [store]"
         )
+    is_iceberg = properties.get("format", "").startswith("iceberg")
+    if is_iceberg != (access.format.name == "iceberg"):
+        raise StateSchemaError(
+            f"{table} is {'an Iceberg' if is_iceberg else 'a Delta'} table, but the store's format "
+            f"is {access.format.name}. Set [store] format, or catalog, to what is there"
+        )
     if int(version) > SCHEMA_VERSION:
         raise StateSchemaError(
             f"{table} has schema version {version}; this release of Lakeproof knows versions up "

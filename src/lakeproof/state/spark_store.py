@@ -112,6 +112,14 @@ class SparkStore:
         )
         return self._access.retrying(lambda: self._assign(assignment, hits_view))
 
+    def recorded_rules(self, run_id: str) -> Mapping[str, str]:
+        self._access.refresh("results")
+        rows = self._access.read(
+            f"SELECT rule_key, rule_id FROM {self._access.tables['results'].sql} "
+            f"WHERE run_id = {literals.text(run_id)}"
+        )
+        return {str(row["rule_key"]): str(row["rule_id"]) for row in rows}
+
     def record_results(self, results: Sequence[CheckResult]) -> int:
         if not results:
             return 0

@@ -74,6 +74,9 @@ class Store(Protocol):
         empty one. An open violation of these rules that is not in it becomes resolved.
         """
 
+    def recorded_rules(self, run_id: str) -> Mapping[str, str]:
+        """What this run has recorded so far: rule_key to rule_id."""
+
     def record_results(self, results: Sequence[CheckResult]) -> int:
         """Add the results that are not there yet, by (run_id, rule_key); gives how many."""
 

@@ -13,11 +13,11 @@ FROM "iceberg"."lakehouse"."sales" FOR VERSION AS OF 7;
 -- sample: amount FLOAT | min_value=-1.5, max_value=inf
 -- spark
 SELECT count(*) AS table_rows,
-       coalesce(sum(CASE WHEN `amount` < CAST('-1.5' AS DOUBLE) OR `amount` > CAST('Infinity' AS DOUBLE) OR ISNAN(`amount`) THEN 1 ELSE 0 END), 0) AS rule_0
+       coalesce(sum(CASE WHEN `amount` < CAST('-1.5' AS FLOAT) OR `amount` > CAST('Infinity' AS FLOAT) OR ISNAN(`amount`) THEN 1 ELSE 0 END), 0) AS rule_0
 FROM `iceberg`.`lakehouse`.`sales` VERSION AS OF 7;
 -- trino
 SELECT count(*) AS table_rows,
-       coalesce(sum(CASE WHEN "amount" < CAST('-1.5' AS DOUBLE) OR "amount" > CAST('Infinity' AS DOUBLE) OR IS_NAN("amount") THEN 1 ELSE 0 END), 0) AS rule_0
+       coalesce(sum(CASE WHEN "amount" < CAST('-1.5' AS REAL) OR "amount" > CAST('Infinity' AS REAL) OR IS_NAN("amount") THEN 1 ELSE 0 END), 0) AS rule_0
 FROM "iceberg"."lakehouse"."sales" FOR VERSION AS OF 7;
 
 -- sample: amount DECIMAL(38,18) | min_value=Decimal('-0.5'), max_value=10000000000000000000

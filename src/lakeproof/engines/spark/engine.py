@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from lakeproof.engines.spark.cancelling import time_limit
 from lakeproof.engines.spark.canonical_sql import key_expression, row_key_expression
 from lakeproof.engines.spark.hits import SparkHits, named_hits_frame
-from lakeproof.engines.spark.pinning import at_position, pinned_relation, read_head
-from lakeproof.engines.spark.problems import table_problem
+from lakeproof.engines.spark.pinning import TableHead, at_position, pinned_relation, read_head
+from lakeproof.engines.spark.problems import unreadable_table
 from lakeproof.engines.spark.safe_sql import ensure_read_only_query, ensure_row_predicate
 from lakeproof.errors import (
     CheckDefinitionError,
@@ -31,6 +31,7 @@ _MUST_BE_OFF = {
     "spark.sql.files.ignoreCorruptFiles": "unreadable files would be skipped without a word",
     "spark.sql.files.ignoreMissingFiles": "missing files would be skipped without a word",
     "spark.sql.parser.escapedStringLiterals": "texts in rules would be read with other escapes",
+    "spark.sql.caseSensitive": "columns that differ only in case would be taken for one",
 }
 
 
@@ -63,12 +64,14 @@ class SparkEngine:
             head = read_head(self._spark, table)
             if position is not None:
                 head = at_position(head, table, position)
+            elif head.position is not None and self._schema_has_moved_on(table, head):
+                head = replace(head, position=None)
             relation = pinned_relation(table, head)
             schema = self._spark.sql(f"SELECT * FROM {relation}").schema
         except LakeproofError:
             raise
         except Exception as problem:
-            raise table_problem(table, problem) from problem
+            raise unreadable_table(self._spark, table, problem) from problem
         self._schemas[table] = schema
         pinned = PinnedTable(
             table=table,
@@ -83,6 +86,23 @@ class SparkEngine:
             key_sql="",
         )
         return self._with_key(pinned, schema)
+
+    def head(self, table: TableName) -> Position | None:
+        try:
+            return read_head(self._spark, table).position
+        except Exception as problem:
+            raise unreadable_table(self._spark, table, problem) from problem
+
+    def _schema_has_moved_on(self, table: TableName, head: TableHead) -> bool:
+        """Whether columns were added, dropped or renamed since the last snapshot.
+
+        Time travel reads a snapshot by the schema it was written with, so it would not see them.
+        """
+        now = self._spark.sql(f"SELECT * FROM {table.sql}").schema
+        then = self._spark.sql(f"SELECT * FROM {pinned_relation(table, head)}").schema
+        return [(field.name, field.dataType) for field in now.fields] != [
+            (field.name, field.dataType) for field in then.fields
+        ]
 
     def _with_key(self, pinned: PinnedTable, schema: StructType) -> PinnedTable:
         if not pinned.key_columns:
@@ -109,6 +129,12 @@ class SparkEngine:
         except Exception as problem:
             raise CheckDefinitionError(short_message(problem)) from problem
         by_name = {field.name.casefold(): field for field in schema.fields}
+        if len(by_name) < len(schema.fields):
+            names = [field.name.casefold() for field in schema.fields]
+            twice = next(name for name in names if names.count(name) > 1)
+            raise CheckDefinitionError(
+                f"the query returns two columns named {twice!r}; give one of them an alias"
+            )
         fields = [by_name.get(name.casefold()) for name in key]
         if fields and all(fields):
             return key_expression([field for field in fields if field is not None])
@@ -117,8 +143,17 @@ class SparkEngine:
     def ensure_query(self, sql: str) -> None:
         ensure_read_only_query(self._spark, sql)
 
-    def ensure_predicate(self, sql: str) -> None:
+    def ensure_predicate(self, pinned: PinnedTable, sql: str) -> None:
         ensure_row_predicate(self._spark, sql)
+        try:
+            schema = self._spark.sql(f"SELECT (\n{sql}\n) FROM {pinned.relation}").schema
+        except Exception as problem:
+            raise CheckDefinitionError(f"filter: {short_message(problem)}") from problem
+        found = schema.fields[0].dataType.simpleString()
+        if found != "boolean":
+            raise CheckDefinitionError(
+                f"filter {sql!r} is of type {found.upper()}; it must be a condition, such as a = 1"
+            )
 
     def fetch_row(self, sql: str, timeout_seconds: float | None) -> Mapping[str, object]:
         with time_limit(self._spark, timeout_seconds):

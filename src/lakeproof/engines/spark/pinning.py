@@ -27,11 +27,12 @@ class TableHead:
 def read_head(spark: SparkSession, table: TableName) -> TableHead:
     """The table's present head; metadata only.
 
-    The catalog's cached copy is refreshed first: another process may have committed.
+    Iceberg's catalog answers from a cached copy, which is refreshed first: another process may
+    have committed.
     """
-    spark.sql(f"REFRESH TABLE {table.sql}")
     provider = _provider(spark, table)
     if provider == "iceberg":
+        spark.sql(f"REFRESH TABLE {table.sql}")
         return _iceberg_head(spark, table)
     if provider == "delta":
         return _delta_head(spark, table)

@@ -2,20 +2,39 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from lakeproof.errors import (
     CheckDefinitionError,
     EngineUnavailableError,
     LakeproofError,
     short_message,
 )
+from lakeproof.model.names import TableName, quote
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 
-def table_problem(table: object, problem: Exception) -> LakeproofError:
-    """A name that does not resolve is its rules' error; anything else may heal by itself."""
+def unreadable_table(spark: SparkSession, table: TableName, problem: Exception) -> LakeproofError:
+    """One table that cannot be read is its rules' error; a catalog that does not answer is not."""
     from pyspark.errors import AnalysisException
 
     if isinstance(problem, AnalysisException):
         if "NOT_FOUND" in (problem.getCondition() or ""):
             return CheckDefinitionError(f"table {table} does not exist")
+        if "SINGLE_PART_NAMESPACE" in (problem.getCondition() or ""):
+            return CheckDefinitionError(
+                f"table {table}: this session has no catalog {table.catalog!r}. Name the table "
+                "with a catalog that it has, or set default_catalog"
+            )
         return CheckDefinitionError(f"table {table} cannot be read: {short_message(problem)}")
-    return EngineUnavailableError(f"table {table} cannot be reached: {short_message(problem)}")
+    try:
+        spark.sql(f"SHOW NAMESPACES IN {quote(table.catalog)}").collect()
+    except AnalysisException:
+        return CheckDefinitionError(f"table {table} cannot be read: {short_message(problem)}")
+    except Exception as silence:  # noqa: BLE001 (whatever keeps the catalog from answering)
+        return EngineUnavailableError(
+            f"catalog {table.catalog} cannot be reached: {short_message(silence)}"
+        )
+    return CheckDefinitionError(f"table {table} cannot be read: {short_message(problem)}")
