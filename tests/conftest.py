@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import settings
 
 from lakeproof.engines.spark.session import local_session
 
@@ -15,6 +17,11 @@ if TYPE_CHECKING:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    # The same examples in every run, so that a red build is red again; HYPOTHESIS_PROFILE=explore
+    # looks for new ones.
+    settings.register_profile("same", derandomize=True)
+    settings.register_profile("explore", print_blob=True)
+    settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
     # Warnings are errors here. pyspark leaves the socket over which it collects rows to the
     # garbage collector; that one warning is not ours to mend.
     config.addinivalue_line(

@@ -2,7 +2,7 @@
 
 A run passes the points in the order of `POINTS`. Outside tests `reach` is a dictionary look-up.
 A test arms a point with an action in this process, or, for a process that it wants to die,
-by `LAKEPROOF_FAULT=<point>:<kill|raise>` in that process's environment.
+by `LAKEPROOF_FAULT=<point>:<kill|raise>` in the environment of a script that asks for it.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def _raise() -> None:
 
 
 def arm_from_environment() -> None:
-    """Arm the point named in LAKEPROOF_FAULT; called once by the command line."""
+    """Arm the point named in LAKEPROOF_FAULT; only tests call this."""
     text = os.environ.get("LAKEPROOF_FAULT", "")
     if not text:
         return

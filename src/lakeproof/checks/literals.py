@@ -92,7 +92,7 @@ def literal_for(value: object, column: Column, what: str) -> exp.Expr:
         width = "FLOAT" if column.type_text == "float" else "DOUBLE"
         return exp.cast(exp.Literal.string(_double_text(value)), width)
     if _is_exact(column) and _is_number(value):
-        return _exact(_decimal(value))
+        return _exact(exact_decimal(value))
     if family is TypeFamily.STRING and isinstance(value, str):
         return _text(value)
     if family is TypeFamily.BOOLEAN and isinstance(value, bool):
@@ -164,7 +164,8 @@ def _is_there(value: exp.Expr) -> exp.Expr:
     return exp.Is(this=value, expression=exp.Null()).not_()
 
 
-def _decimal(value: object) -> Decimal:
+def exact_decimal(value: object) -> Decimal:
+    """The number that was written: a float is the shortest decimal that reads back as it."""
     return Decimal(repr(value)) if isinstance(value, float) else Decimal(str(value))
 
 
@@ -184,7 +185,7 @@ def _limits(column: Column) -> tuple[Decimal, Decimal]:
 
 
 def _nearest(value: object, column: Column, rounding: str) -> Decimal:
-    number = _decimal(value)
+    number = exact_decimal(value)
     if not number.is_finite():
         return number
     grid = Decimal(1).scaleb(-_scale(column))
@@ -195,7 +196,7 @@ def _nearest(value: object, column: Column, rounding: str) -> Decimal:
 
 
 def _can_hold(column: Column, value: object) -> bool:
-    number = _decimal(value)
+    number = exact_decimal(value)
     low, high = _limits(column)
     return (
         number.is_finite()

@@ -7,7 +7,7 @@ from decimal import Decimal
 from sqlglot import exp
 
 from lakeproof.checks.kinds import Arguments, RowCheck, any_of, column_expression, require_family
-from lakeproof.checks.literals import above, as_datetime, below
+from lakeproof.checks.literals import above, as_datetime, below, exact_decimal
 from lakeproof.checks.parameters import Parameter
 from lakeproof.errors import CheckDefinitionError
 from lakeproof.model.column import Column, TypeFamily
@@ -71,7 +71,7 @@ def _is_above(low: object, high: object) -> bool:
     """Whether the bounds are the wrong way round; bounds of different kinds cannot tell."""
     numbers = (int, float, Decimal)
     if isinstance(low, numbers) and isinstance(high, numbers):
-        return low > high
+        return exact_decimal(low) > exact_decimal(high)
     first, second = as_datetime(low), as_datetime(high)
     if first is None or second is None:
         return False

@@ -185,8 +185,8 @@ class _Binder:
         self.reader.ensure_predicate(pinned, rule.filter)
         if any(column.family is TypeFamily.FLOAT for column in columns):
             # Pushed down, Iceberg's file statistics would drop NaN, and -0.0 where 0.0 is asked
-            # for. greatest() is never pushed down, and takes unknown for false.
-            return f"greatest(\n{rule.filter}\n, false)"
+            # for. An array is never pushed down. (greatest() would be, and breaks Spark on AND.)
+            return f"array_contains(array(\n{rule.filter}\n), true)"
         return rule.filter
 
     def _query(self, pinned: PinnedTable, rule: Rule, text: str, scope: str) -> QueryStep:

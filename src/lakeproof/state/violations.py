@@ -58,7 +58,7 @@ WITH overtaken AS (
   SELECT coalesce(seen.hit_id, stored.hit_id) AS hit_id,
          coalesce(seen.rule_id, stored.rule_id) AS rule_id,
          seen.violation_key, seen.occurrences, stored.batch_seq,
-         seen.hit_id IS NOT NULL
+         (seen.hit_id IS NOT NULL OR overtaken.rule_id IS NOT NULL)
            AND coalesce({run} IN (first_run_id, reopened_run_id), false) AS was_new,
          CASE
            WHEN overtaken.rule_id IS NOT NULL OR stored.batch_seq > {seq} THEN 'keep'
