@@ -23,7 +23,8 @@ from lakeproof.planning.bad_rows import bad_rows_sql
 from lakeproof.planning.build import Defaults, build_plan
 from lakeproof.planning.plan import Plan
 from lakeproof.running.progress import Listener, ignore
-from lakeproof.running.runner import RunLabels, Runner
+from lakeproof.running.result_draft import RunLabels
+from lakeproof.running.runner import Runner
 from lakeproof.state import open_store
 from lakeproof.state.store import Store
 

@@ -22,12 +22,12 @@ from lakeproof import faults
 from lakeproof.engines.engine import Engine
 from lakeproof.errors import AlreadyRunningError, ConfigError, LakeproofError, short_message
 from lakeproof.model.names import TableName
-from lakeproof.model.outcome import DETAILS_CHARACTERS_MAX, CheckResult, CheckStatus
+from lakeproof.model.outcome import CheckResult
 from lakeproof.model.position import Position
-from lakeproof.model.rule import RejectedRule, Rule, Severity
 from lakeproof.planning.plan import Plan, TablePlan
-from lakeproof.running.evaluate import Evaluation, TableEvaluation, evaluate_table, evaluation_of
+from lakeproof.running.evaluate import TableEvaluation, evaluate_table, evaluation_of
 from lakeproof.running.progress import Listener, StepDone, ignore
+from lakeproof.running.result_draft import ResultDraft, RunLabels
 from lakeproof.running.time_budget import TimeBudget
 from lakeproof.state.store import Batch, Store, TableWork
 
@@ -35,20 +35,6 @@ Given = TypeVar("Given")
 _BEGINS_MAX = 3
 
 Replan = Callable[[Mapping[TableName, Position]], Plan]
-
-
-@dataclass(frozen=True, slots=True)
-class RunLabels:
-    """What a run is called, by us and by whoever started it.
-
-    `may_repeat` is false for an id that was just made up: nothing can be recorded under it.
-    """
-
-    run_id: str
-    dag_run_id: str = ""
-    suite: str = ""
-    try_number: int = 1
-    may_repeat: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +143,7 @@ class Runner:
         """One result per rule, and the rules whose violations are known."""
         budget = TimeBudget(self.timeout_seconds)
         executed_at = plan.now.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S.%f")
-        draft = _Draft(labels, executed_at)
+        draft = ResultDraft(labels, executed_at)
         by_key = {rule.key: draft.rejected(rule) for rule in plan.rejected}
         evaluations = [
             evaluate_table(table, self.engine, budget, self.listener) for table in plan.tables
@@ -224,88 +210,3 @@ def _work_of(table: TablePlan) -> TableWork:
         rule_ids=ids,
         position=table.pinned.position,
     )
-
-
-@dataclass(frozen=True, slots=True)
-class _Draft:
-    """Makes results; holds what all results of a run have in common."""
-
-    labels: RunLabels
-    executed_at: str
-
-    def of(self, rule: Rule, found: TableEvaluation, evaluation: Evaluation) -> CheckResult:
-        pinned = found.plan.pinned
-        blank = CheckResult(
-            check_name=rule.key,
-            check_type=rule.check,
-            table_name=rule.table_label,
-            column_name=rule.column_label,
-            status=CheckStatus.ERROR,
-            failing_rows=0,
-            total_rows=0,
-            details=_cut(evaluation.error),
-            executed_at=self.executed_at,
-            run_id=self.labels.run_id,
-            rule_id=rule.rule_id,
-            rule_key=rule.key,
-            table_fqn=str(rule.table),
-            severity=rule.severity.value,
-            dimension=rule.dimension,
-            tags=rule.tags,
-            threshold=str(rule.threshold),
-            position=pinned.position.to_json() if pinned.position else "",
-            duration=round(evaluation.seconds, 3),
-            suite=self.labels.suite,
-            try_number=self.labels.try_number,
-            table_rows=found.table_rows,
-            mode=found.plan.mode,
-            mode_reason=found.plan.mode_reason,
-            dag_run_id=self.labels.dag_run_id,
-        )
-        verdict = evaluation.verdict
-        if verdict is None:
-            return blank
-        passed = rule.threshold.allows(verdict.excess, verdict.share)
-        failed = CheckStatus.FAILED if rule.severity is Severity.ERROR else CheckStatus.WARNED
-        unlisted = found.unlisted.get(rule.rule_id)
-        note = f" (bad rows were not listed: {unlisted})" if unlisted else ""
-        threshold = f"{verdict.bound}; {rule.threshold}" if verdict.bound else str(rule.threshold)
-        return replace(
-            blank,
-            status=CheckStatus.PASSED if passed else failed,
-            failing_rows=verdict.failing,
-            total_rows=verdict.total,
-            details=_cut(verdict.details + note),
-            measure=verdict.measure,
-            measures=dict(verdict.measures),
-            threshold=threshold,
-            sample_keys=evaluation.hits.sample_keys if evaluation.hits else (),
-        )
-
-    def rejected(self, rule: RejectedRule) -> CheckResult:
-        return CheckResult(
-            check_name=rule.key,
-            check_type=rule.check,
-            table_name=rule.table_label,
-            column_name=rule.column_label,
-            status=CheckStatus.ERROR,
-            failing_rows=0,
-            total_rows=0,
-            details=_cut(rule.reason),
-            executed_at=self.executed_at,
-            run_id=self.labels.run_id,
-            rule_id=rule.rule_id,
-            rule_key=rule.key,
-            table_fqn=str(rule.table) if rule.table else "",
-            severity=rule.severity.value,
-            dimension=rule.dimension,
-            tags=rule.tags,
-            suite=self.labels.suite,
-            try_number=self.labels.try_number,
-            dag_run_id=self.labels.dag_run_id,
-            mode="",
-        )
-
-
-def _cut(details: str) -> str:
-    return details[:DETAILS_CHARACTERS_MAX]

@@ -1,0 +1,94 @@
+"""Results, written from a rule and what was found about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from lakeproof.model.outcome import DETAILS_CHARACTERS_MAX, CheckResult, CheckStatus
+from lakeproof.model.rule import RejectedRule, Rule, Severity
+from lakeproof.running.evaluate import Evaluation, TableEvaluation
+
+
+@dataclass(frozen=True, slots=True)
+class RunLabels:
+    """What a run is called, by us and by whoever started it.
+
+    `may_repeat` is false for an id that was just made up: nothing can be recorded under it.
+    """
+
+    run_id: str
+    dag_run_id: str = ""
+    suite: str = ""
+    try_number: int = 1
+    may_repeat: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class ResultDraft:
+    """Makes results; holds what all results of a run have in common."""
+
+    labels: RunLabels
+    executed_at: str
+
+    def of(self, rule: Rule, found: TableEvaluation, evaluation: Evaluation) -> CheckResult:
+        """The result of a rule that was planned: judged, or in error."""
+        pinned = found.plan.pinned
+        unjudged = replace(
+            self._unjudged(rule, evaluation.error),
+            threshold=str(rule.threshold),
+            position=pinned.position.to_json() if pinned.position else "",
+            duration=round(evaluation.seconds, 3),
+            table_rows=found.table_rows,
+            mode=found.plan.mode,
+            mode_reason=found.plan.mode_reason,
+        )
+        verdict = evaluation.verdict
+        if verdict is None:
+            return unjudged
+        passed = rule.threshold.allows(verdict.excess, verdict.share)
+        failed = CheckStatus.FAILED if rule.severity is Severity.ERROR else CheckStatus.WARNED
+        unlisted = found.unlisted.get(rule.rule_id)
+        note = f" (bad rows were not listed: {unlisted})" if unlisted else ""
+        bound = f"{verdict.bound}; {rule.threshold}" if verdict.bound else str(rule.threshold)
+        return replace(
+            unjudged,
+            status=CheckStatus.PASSED if passed else failed,
+            failing_rows=verdict.failing,
+            total_rows=verdict.total,
+            details=_cut(verdict.details + note),
+            measure=verdict.measure,
+            measures=dict(verdict.measures),
+            threshold=bound,
+            sample_keys=evaluation.hits.sample_keys if evaluation.hits else (),
+        )
+
+    def rejected(self, rule: RejectedRule) -> CheckResult:
+        """The result of a rule that could not even be planned."""
+        return replace(self._unjudged(rule, rule.reason), mode="")
+
+    def _unjudged(self, rule: Rule | RejectedRule, reason: str) -> CheckResult:
+        return CheckResult(
+            check_name=rule.key,
+            check_type=rule.check,
+            table_name=rule.table_label,
+            column_name=rule.column_label,
+            status=CheckStatus.ERROR,
+            failing_rows=0,
+            total_rows=0,
+            details=_cut(reason),
+            executed_at=self.executed_at,
+            run_id=self.labels.run_id,
+            rule_id=rule.rule_id,
+            rule_key=rule.key,
+            table_fqn=str(rule.table) if rule.table else "",
+            severity=rule.severity.value,
+            dimension=rule.dimension,
+            tags=rule.tags,
+            suite=self.labels.suite,
+            try_number=self.labels.try_number,
+            dag_run_id=self.labels.dag_run_id,
+        )
+
+
+def _cut(details: str) -> str:
+    return details[:DETAILS_CHARACTERS_MAX]
