@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from lakeproof.api import RunOutcome, gate, plan, run_check, run_checks
+    from lakeproof.api import RunOutcome, Split, gate, plan, run_check, run_checks, split
     from lakeproof.config import Config, load_config
     from lakeproof.engines.spark.session import local_session
     from lakeproof.errors import (
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         FencedError,
         GateClosedError,
         LakeproofError,
+        NothingSelectedError,
         RuleTimeoutError,
         StateSchemaError,
         SuiteError,
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
-    "lakeproof.api": ("RunOutcome", "gate", "plan", "run_check", "run_checks"),
+    "lakeproof.api": ("RunOutcome", "Split", "gate", "plan", "run_check", "run_checks", "split"),
     "lakeproof.config": ("Config", "load_config"),
     "lakeproof.engines.spark.session": ("local_session",),
     "lakeproof.errors": (
@@ -45,6 +46,7 @@ _HOMES = {
         "FencedError",
         "GateClosedError",
         "LakeproofError",
+        "NothingSelectedError",
         "RuleTimeoutError",
         "StateSchemaError",
         "SuiteError",
@@ -69,9 +71,11 @@ __all__ = [
     "GateClosedError",
     "GateDecision",
     "LakeproofError",
+    "NothingSelectedError",
     "QualityCheck",
     "RuleTimeoutError",
     "RunOutcome",
+    "Split",
     "StateSchemaError",
     "SuiteError",
     "UnsafeSqlError",
@@ -84,6 +88,7 @@ __all__ = [
     "plan",
     "run_check",
     "run_checks",
+    "split",
 ]
 
 

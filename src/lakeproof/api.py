@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 from lakeproof.config import Config, StoreSettings, TableSettings
 from lakeproof.contracts.suite import rules_of
 from lakeproof.engines.spark.engine import SparkEngine
-from lakeproof.errors import ConfigError
+from lakeproof.engines.spark.splitting import FrameEngine
+from lakeproof.errors import CheckDefinitionError, ConfigError
 from lakeproof.gating.policy import GateDecision, decide
 from lakeproof.model.names import TableName
 from lakeproof.model.outcome import CheckResult, CheckStatus
@@ -21,11 +22,18 @@ from lakeproof.model.rule import RejectedRule, Rule
 from lakeproof.model.suite import QualityCheck
 from lakeproof.planning.bad_rows import bad_rows_sql
 from lakeproof.planning.build import Defaults, build_plan
+from lakeproof.planning.marks import marks_of
 from lakeproof.planning.plan import Plan
+from lakeproof.planning.selection import chosen_rules
+from lakeproof.reporting.document import run_document
 from lakeproof.running.progress import Listener, ignore
 from lakeproof.running.result_draft import RunLabels
 from lakeproof.running.runner import Runner
 from lakeproof.state import open_store
+from lakeproof.state.last_statuses import last_statuses
+from lakeproof.state.quarantine import SparkQuarantine
+from lakeproof.state.reading import SparkReader
+from lakeproof.state.spark_store import SparkStore
 from lakeproof.state.store import Store
 
 if TYPE_CHECKING:
@@ -74,12 +82,7 @@ class RunOutcome:
 
     def to_dict(self) -> dict[str, object]:
         """One plain document: what `--format json` prints."""
-        return {
-            "run_id": self.run_id,
-            "gate": self.gate.to_dict(),
-            "counts": counts_of(self.results),
-            "results": [result.to_dict() for result in self.results],
-        }
+        return run_document(self.run_id, self.results, self.gate)
 
     def __str__(self) -> str:
         from lakeproof.reporting.console import outcome_text
@@ -98,14 +101,6 @@ _NO_HITS = (
 )
 
 
-def counts_of(results: Sequence[CheckResult]) -> dict[str, int]:
-    """How many results have each status, all statuses listed."""
-    return {
-        status.value: sum(1 for result in results if result.status == status)
-        for status in CheckStatus
-    }
-
-
 def gate(results: Sequence[CheckResult]) -> GateDecision:
     """The gate's decision over any results, with its reasons."""
     return decide(results)
@@ -117,13 +112,19 @@ def plan(
     *,
     config: Config | None = None,
     keys: Mapping[str, Sequence[str]] | None = None,
+    select: str | Sequence[str] = (),
+    exclude: str | Sequence[str] = (),
     clock: Callable[[], datetime] | None = None,
 ) -> Plan:
-    """What a run of these checks would do, pinned to the tables' present positions."""
+    """What a run of these checks would do, pinned to the tables' present positions.
+
+    `select` and `exclude` are those of `run_checks`; `status:` looks into the configured store.
+    """
     settings = _settings(config, keys)
     planner = _Planner(SparkEngine(spark), settings, rules_of(checks, settings))
-    planner.refuse_unused(keys or {})
-    return planner.at(_moment(clock))
+    planner.refuse_unused(keys or {}, "key")
+    kept = open_store(spark, settings.store)
+    return planner.choosing(select, exclude, kept).at(_moment(clock))
 
 
 def run_checks(  # noqa: PLR0913 (each is a word that users know; all but two are keywords)
@@ -138,6 +139,9 @@ def run_checks(  # noqa: PLR0913 (each is a word that users know; all but two ar
     dag_run_id: str = "",
     suite: str = "",
     try_number: int = 1,
+    select: str | Sequence[str] = (),
+    exclude: str | Sequence[str] = (),
+    quarantine: str | Mapping[str, str] | None = None,
     clock: Callable[[], datetime] | None = None,
     listener: Listener = ignore,
 ) -> RunOutcome:
@@ -145,8 +149,10 @@ def run_checks(  # noqa: PLR0913 (each is a word that users know; all but two ar
 
     `store` keeps results and violations: a format name (`"iceberg"`, `"delta"`), settings, or
     None to keep nothing. `run_id` names this execution; repeating it adds nothing. `keys` names
-    each table's key columns, by which bad rows are known. Raises EngineUnavailableError if
-    session, catalog or store cannot be reached before the first rule.
+    each table's key columns, by which bad rows are known. `quarantine` names the table that bad
+    rows are written to in full, or one for each checked table. `select` and `exclude` say which
+    rules, as in `"table:sales tag:nightly,severity:error"`; NothingSelectedError if none. Raises
+    EngineUnavailableError if session, catalog or store cannot be reached before the first rule.
     """
     settings = _settings(config, keys)
     engine = SparkEngine(spark)
@@ -156,10 +162,12 @@ def run_checks(  # noqa: PLR0913 (each is a word that users know; all but two ar
         kept.prepare()
     now = _moment(clock)
     planner = _Planner(engine, settings, rules_of(checks, settings))
-    planner.refuse_unused(keys or {})
+    planner.refuse_unused(keys or {}, "key")
+    planner = planner.choosing(select, exclude, kept)
     runner = Runner(
         engine=engine,
         store=kept,
+        quarantine=planner.quarantine(spark, quarantine) if quarantine else None,
         timeout_seconds=timeout_seconds or settings.timeout_seconds,
         listener=listener,
     )
@@ -186,6 +194,63 @@ def run_check(spark: SparkSession, check: QualityCheck, **options: Any) -> Check
 
 
 @dataclass(frozen=True, slots=True)
+class Split:
+    """A DataFrame in two: `good, bad = lakeproof.split(...)`.
+
+    `bad` has two columns more, `_lakeproof_rule_ids` and `_lakeproof_rules`: what the row breaks.
+    `not_judged` names the rules that judge the table as a whole, so that no row can break them.
+    """
+
+    good: DataFrame
+    bad: DataFrame
+    not_judged: tuple[str, ...] = ()
+
+    def __iter__(self) -> Iterator[DataFrame]:
+        return iter((self.good, self.bad))
+
+
+def split(
+    frame: DataFrame,
+    checks: Iterable[QualityCheck],
+    *,
+    config: Config | None = None,
+    clock: Callable[[], datetime] | None = None,
+) -> Split:
+    """The frame's good and bad rows, lazily: nothing is read before the caller asks.
+
+    The checks are those of one table, which the frame stands for. Keys mark every row that shares
+    one; a stream can be judged row by row only, and other checks are refused by name. Raises
+    CheckDefinitionError for a check that cannot run: there is no result to say it in.
+    """
+    settings = config or Config()
+    rules = rules_of(checks, settings)
+    tables = {rule.table for rule in rules if isinstance(rule, Rule)}
+    if len(tables) > 1:
+        named = ", ".join(sorted(str(table) for table in tables))
+        raise CheckDefinitionError(f"split takes the checks of one table, got those of {named}")
+    engine = FrameEngine(frame, next(iter(tables), TableName(("frame",))))
+    planned = _Planner(engine, settings, rules).at(_moment(clock))
+    if planned.rejected:
+        broken = planned.rejected[0]
+        raise CheckDefinitionError(f"check {broken.key!r} cannot run: {broken.reason}")
+    if not planned.tables:
+        raise CheckDefinitionError("split needs at least one check")
+    table = planned.tables[0]
+    by_row = {tally.rule_id for tally in table.scan.tallies}
+    marked = by_row | {mark.rule_id for mark in marks_of(table, engine.element_key_sql)}
+    if frame.isStreaming:
+        others = [rule.key for rule in table.rules if rule.rule_id not in by_row]
+        if others:
+            raise CheckDefinitionError(
+                f"a stream is judged row by row, and these need other rows: {', '.join(others)}. "
+                "Check the table that the stream writes"
+            )
+    good, bad = engine.split(table)
+    left = tuple(rule.key for rule in table.rules if rule.rule_id not in marked)
+    return Split(good, bad, left)
+
+
+@dataclass(frozen=True, slots=True)
 class _Planner:
     """Plans the same rules again at other positions, when a repeated run_id asks for them."""
 
@@ -194,25 +259,57 @@ class _Planner:
     rules: Sequence[Rule | RejectedRule]
 
     def at(self, now: datetime, positions: Mapping[TableName, Position] | None = None) -> Plan:
-        defaults = Defaults(resolve=self._resolve, key_of=self._key_of)
+        defaults = Defaults(
+            resolve=self._resolve,
+            key_of=lambda table: self._settings_of(table).key,
+            sensitive_of=lambda table: self._settings_of(table).sensitive,
+        )
         return build_plan(self.rules, self.engine, defaults, now, positions)
 
-    def refuse_unused(self, keys: Iterable[str]) -> None:
-        """A key for a table that no rule is on is a typo: its rows would be named by a hash."""
+    def choosing(
+        self, select: str | Sequence[str], exclude: str | Sequence[str], kept: Store | None
+    ) -> _Planner:
+        """The same for the selected rules only."""
+        statuses = None
+        if isinstance(kept, SparkStore):
+            reader, keys = SparkReader(kept), [rule.key for rule in self.rules]
+            statuses = lambda: last_statuses(reader, keys)  # noqa: E731
+        return replace(self, rules=chosen_rules(self.rules, select, exclude, statuses))
+
+    def refuse_unused(self, named: Iterable[str], what: str) -> None:
+        """Something said of a table that no rule is on is a typo, and would go unheard."""
         tables = {rule.table for rule in self.rules if rule.table is not None}
-        for name in keys:
+        for name in named:
             if self._resolve(TableName.parse(name)) not in tables:
                 known = ", ".join(sorted(str(table) for table in tables)) or "none"
-                raise ConfigError(f"key of {name!r}: no rule is on that table. Checked: {known}")
+                raise ConfigError(f"{what} of {name!r}: no rule is on that table. Checked: {known}")
+
+    def quarantine(self, spark: SparkSession, given: str | Mapping[str, str]) -> SparkQuarantine:
+        """Where the bad rows of each checked table go."""
+        tables = {rule.table for rule in self.rules if rule.table is not None}
+        if isinstance(given, str):
+            if len(tables) > 1:
+                named = ", ".join(sorted(str(table) for table in tables))
+                raise ConfigError(
+                    f"quarantine {given!r}: {len(tables)} tables are checked ({named}), and rows "
+                    "of different tables do not fit into one. Give a mapping, table to quarantine"
+                )
+            given = {str(table): given for table in tables}
+        self.refuse_unused(given, "quarantine")
+        targets = {
+            self._resolve(TableName.parse(name)): self._resolve(TableName.parse(target))
+            for name, target in given.items()
+        }
+        return SparkQuarantine(spark, self.engine, targets)
 
     def _resolve(self, name: TableName) -> TableName:
         return name.resolve(self.config.default_catalog, self.config.default_namespace)
 
-    def _key_of(self, table: TableName) -> Sequence[str]:
+    def _settings_of(self, table: TableName) -> TableSettings:
         for name, settings in self.config.tables.items():
             if self._resolve(TableName.parse(name)) == table:
-                return settings.key
-        return ()
+                return settings
+        return TableSettings()
 
 
 def valid_run_id(run_id: str | None, now: datetime) -> str:

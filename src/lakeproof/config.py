@@ -41,9 +41,13 @@ class StoreSettings:
 
 @dataclass(frozen=True, slots=True)
 class TableSettings:
-    """What is known of one table: its key columns, in the order the user gave them."""
+    """What is known of one table: its key columns, in the order the user gave them.
+
+    Values of `sensitive` columns are shown nowhere; in a key they stand as a hash.
+    """
 
     key: tuple[str, ...] = ()
+    sensitive: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +63,7 @@ class SessionSettings:
 
     use: str = "embedded"
     warehouse: str = "lakehouse"
-    remote: str = ""
+    remote: str = field(default="", repr=False)  # it may hold a token
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,9 +214,8 @@ def _store(value: object, where: str, catalog: str, namespace: str) -> StoreSett
 def _tables(value: object, source: str) -> dict[str, TableSettings]:
     if not isinstance(value, Mapping):
         raise ConfigError(f"{source}: [tables] must hold one table per checked table")
-    return {
-        str(name): TableSettings(
-            key=_Section(settings, f'{source}: [tables."{name}"]', ("key",)).names("key")
-        )
-        for name, settings in value.items()
-    }
+    found: dict[str, TableSettings] = {}
+    for name, settings in value.items():
+        section = _Section(settings, f'{source}: [tables."{name}"]', ("key", "sensitive"))
+        found[str(name)] = TableSettings(section.names("key"), section.names("sensitive"))
+    return found

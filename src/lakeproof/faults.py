@@ -18,6 +18,7 @@ POINTS = (
     "after_read",
     "after_key_index",
     "after_violations",
+    "after_quarantine",
     "after_results",
     "after_progress",
     "after_events",

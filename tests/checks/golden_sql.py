@@ -8,15 +8,24 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
 from datetime import UTC, date, datetime
 from decimal import Decimal
 
 import sqlglot
+from golden_measures import MEASURE_SAMPLES
+from golden_sample import Sample, array_of, map_of, struct_of
 
 from lakeproof.checks.catalogue import check_names, find_check
-from lakeproof.checks.kinds import KeyCheck, QueryCheck, RowCheck
+from lakeproof.checks.kinds import (
+    KeyCheck,
+    MeasureCheck,
+    QueryCheck,
+    RelatedCheck,
+    RowCheck,
+)
+from lakeproof.checks.literals import text_literal
+from lakeproof.checks.trino import trino_sql as expression_sql
 from lakeproof.checks.user_sql import parse_predicate, parse_query
 from lakeproof.config import Config
 from lakeproof.contracts.suite import rules_of
@@ -26,9 +35,10 @@ from lakeproof.model.position import Position
 from lakeproof.model.rule import Rule
 from lakeproof.model.suite import QualityCheck
 from lakeproof.planning.build import Defaults, build_plan
-from lakeproof.planning.fuse import fuse
+from lakeproof.planning.fuse import fuse, within
 from lakeproof.planning.key_sql import key_step
-from lakeproof.planning.plan import Plan, Tally
+from lakeproof.planning.places import Loop, find_place
+from lakeproof.planning.plan import Measurement, Plan, Tally
 from lakeproof.planning.tables import PinnedTable
 
 NOW = datetime(2024, 3, 10, 3, 29, 59, 999999, tzinfo=UTC)
@@ -38,16 +48,9 @@ ORPHANS = (
     "SELECT s.customer_id FROM sales s LEFT JOIN customers c\n"
     "  ON s.customer_id = c.id WHERE c.id IS NULL;"
 )
+FORMATS = ["uuid", "email", "uri", "hostname", "ipv4", "ipv6", "date", "timestamp", "json"]
+TRIP = struct_of(start="date", end="date")
 MOMENT = datetime(2024, 1, 1, 12, 30, 0, 1, tzinfo=UTC)
-
-
-@dataclass(frozen=True)
-class Sample:
-    """One use of a check: the columns with their types, the parameters, a filter."""
-
-    types: Mapping[str, str]
-    params: Mapping[str, object] = field(default_factory=dict)
-    filter: str | None = None
 
 
 SAMPLES: dict[str, list[Sample]] = {
@@ -57,13 +60,41 @@ SAMPLES: dict[str, list[Sample]] = {
         Sample({"rate": "decimal(38,10)"}, {"accepted": [Decimal("0.1"), 2, -3.5]}),
         Sample({"score": "double"}, {"accepted": [0, 0.5, float("nan"), float("-inf")]}),
         Sample({"paid": "boolean"}, {"accepted": [True]}),
+        Sample({"sku": "string"}, {"accepted_table": "products"}),
         Sample({"day": "date"}, {"accepted": [date(2024, 1, 31), "0001-01-01"]}),
         Sample({"at": "timestamp"}, {"accepted": [MOMENT, "2024-01-01T05:45:00+05:45"]}),
         Sample({"at": "timestamp_ntz"}, {"accepted": ["2024-01-01T05:45:00.000001"]}),
     ],
+    "column_pair": [
+        Sample({"start_at": "timestamp", "end_at": "timestamp"}, {"operator": "<="}),
+        Sample({"net": "decimal(10,2)", "gross": "decimal(12,4)"}, {"operator": "<"}),
+        Sample({"ordered": "int", "sent": "bigint"}, {"operator": ">="}),
+        Sample({"low": "float", "high": "double"}, {"operator": "<"}),
+        Sample({"n": "int", "x": "float"}, {"operator": "!="}),
+        Sample({"x": "double", "y": "double"}, {"operator": "="}),
+        Sample({"home": "string", AWKWARD: "string"}, {"operator": "!="}),
+        Sample({"trip": TRIP}, {"operator": "<="}, columns=["trip.start", "trip.end"]),
+    ],
     "custom_sql": [
         Sample({}, {"sql": ORPHANS}),
         Sample({}, {"sql": "SELECT id FROM sales WHERE note RLIKE 'x' AND day < DATE'2024-01-01'"}),
+    ],
+    "format": [
+        *(Sample({"c": "string"}, {"kind": kind}) for kind in FORMATS),
+        Sample({"c": "string collate UTF8_LCASE"}, {"kind": "iso_date"}),
+    ],
+    "length_range": [
+        Sample({"code": "string"}, {"min_length": 2, "max_length": 3}),
+        Sample({"code": "varchar(9)"}, {"max_length": 3}),
+        Sample({"photo": "binary"}, {"min_length": 1}),
+        Sample({"tags": array_of("string")}, {"min_length": 1, "max_length": 9}),
+        Sample({"marks": map_of("string", "int")}, {"max_length": 9}),
+        Sample({"tags": array_of("string")}, {"min_length": 1}, columns=["tags[]"]),
+    ],
+    "matches_pattern": [
+        Sample({"code": "string"}, {"pattern": r"^[A-Z]{2}\d+$"}),
+        Sample({"code": "string"}, {"pattern": 'it\'s|"\\\\"|${x}\n', "full": True}),
+        Sample({"code": "string collate UTF8_LCASE"}, {"pattern": "a"}),
     ],
     "no_future_dates": [
         Sample({"day": "date"}),
@@ -71,10 +102,23 @@ SAMPLES: dict[str, list[Sample]] = {
         Sample({"at": "timestamp"}, {"timezone": "America/St_Johns"}),
         Sample({"at": "timestamp_ntz"}, {"timezone": "Asia/Kathmandu"}),
     ],
+    "not_empty": [
+        Sample({"code": "string"}),
+        Sample({"code": "string"}, {"trim": True}),
+        Sample({"tags": array_of("string")}),
+        Sample({"marks": map_of("string", "int")}),
+    ],
+    "not_matches_pattern": [
+        Sample({"code": "string"}, {"pattern": "(?i)test"}),
+        Sample({"code": "string"}, {"pattern": "x+", "full": True}),
+    ],
     "not_null": [
         Sample({"order_id": "bigint"}),
         Sample({AWKWARD: "string"}),
         Sample({"order_id": "bigint"}, filter="country = 'Italy' -- only ours"),
+        Sample({"trip": TRIP}, columns=["trip.end"]),
+        Sample({"trips": array_of(TRIP)}, columns=["trips[].end"]),
+        Sample({"trips": map_of("string", TRIP)}, columns=["trips{}.end"]),
     ],
     "positive": [
         Sample({"amount": "double"}),
@@ -95,6 +139,10 @@ SAMPLES: dict[str, list[Sample]] = {
         Sample({}, {"min_count": 1, "max_count": 10}),
         Sample({}, {"min_count": 1}, filter="country = 'Italy'"),
     ],
+    "row_expression": [
+        Sample({"price": "int"}, {"expression": "price > 0 OR country IS NULL;"}, columns=[]),
+        Sample({"code": "string"}, {"expression": r"code RLIKE '\\d' -- digits"}, columns=[]),
+    ],
     "uniqueness": [
         Sample({"order_id": "bigint"}),
         Sample({"order_id": "bigint", "line": "int", "day": "date"}),
@@ -103,17 +151,44 @@ SAMPLES: dict[str, list[Sample]] = {
         Sample({"amount": "double", "paid": "boolean"}),
         Sample({AWKWARD: "decimal(10,2)"}, filter="country = 'Italy'"),
     ],
+    "foreign_key": [
+        Sample({"customer_id": "bigint"}, {"references": "customers"}),
+        Sample(
+            {"order_id": "bigint", AWKWARD: "string"},
+            {"references": "other.ns.orders", "referenced_columns": ["order_id", "country"]},
+            "country = 'Italy'",
+        ),
+    ],
+    "is_increasing": [
+        Sample({"reading": "double", "at": "timestamp"}, {"order_by": "at"}, columns=("reading",)),
+        Sample(
+            {"reading": "int", "at": "timestamp", "meter": "string"},
+            {"order_by": ["at"], "within": "meter", "strict": True},
+            "country = 'Italy'",
+            columns=("reading",),
+        ),
+    ],
+    "unique_key": [
+        Sample({"id": "int"}),
+        Sample({"id": "int", "line": "int"}, {"nulls": "equal"}),
+        Sample({"id": "int", AWKWARD: "string"}, {"nulls": "forbid"}, "country = 'Italy'"),
+    ],
+    **MEASURE_SAMPLES,
 }
 
 
 class ImaginaryTables:
     """A reader whose tables have just the columns of one sample."""
 
-    def __init__(self, types: Mapping[str, str]) -> None:
-        self.columns = tuple(Column(name, kind) for name, kind in types.items())
+    def __init__(self, columns: Sequence[Column]) -> None:
+        self.columns = tuple(columns)
 
     def pin(
-        self, table: TableName, key: Sequence[str], position: Position | None = None
+        self,
+        table: TableName,
+        key: Sequence[str],
+        position: Position | None = None,
+        sensitive: Sequence[str] = (),
     ) -> PinnedTable:
         return PinnedTable(
             table=table,
@@ -129,8 +204,21 @@ class ImaginaryTables:
     def key_sql(self, pinned: PinnedTable, columns: Sequence[Column]) -> str:
         return "'key'"
 
-    def query_key_sql(self, sql: str, key: Sequence[str]) -> str:
+    def query_key_sql(self, sql: str, pinned: PinnedTable) -> str:
         return "'key'"
+
+    def element_key_sql(self, key_sql: str, position_sql: str) -> str:
+        return f"concat({key_sql}, {position_sql})"
+
+    def hit_id_sql(self, rule_id: str, key_sql: str) -> str:
+        return f"concat('{rule_id}', {key_sql})"
+
+    def values_relation(self, values: Sequence[str], type_text: str) -> str:
+        listed = ", ".join(f"({text_literal(value).sql('spark')})" for value in values)
+        return f"(SELECT CAST(value AS {type_text}) AS value FROM VALUES {listed} AS t(value))"
+
+    def head(self, table: TableName) -> Position | None:
+        return Position("iceberg", 7)
 
     def ensure_query(self, sql: str) -> None:
         """Whether the SQL is safe is asked elsewhere."""
@@ -138,16 +226,20 @@ class ImaginaryTables:
     def ensure_predicate(self, pinned: PinnedTable, sql: str) -> None:
         """Whether the SQL is safe is asked elsewhere."""
 
+    def expression_type(self, pinned: PinnedTable, sql: str) -> str:
+        return "double"
+
 
 def plan_of(check: str, sample: Sample) -> Plan:
     config = Config()
-    columns = None if not sample.types else list(sample.types)
+    columns = sample.rule_columns or None
     suite = [QualityCheck("rule", check, "sales", columns, sample.params, filter=sample.filter)]
     defaults = Defaults(
         resolve=lambda name: name.resolve(config.default_catalog, config.default_namespace),
         key_of=lambda _table: (),
     )
-    plan = build_plan(rules_of(suite, config), ImaginaryTables(sample.types), defaults, NOW)
+    reader = ImaginaryTables(sample.table_columns)
+    plan = build_plan(rules_of(suite, config), reader, defaults, NOW)
     assert not plan.rejected, plan.rejected[0].reason
     return plan
 
@@ -155,7 +247,7 @@ def plan_of(check: str, sample: Sample) -> Plan:
 def spark_sql(check: str, sample: Sample) -> str:
     """The statement that finds out whether the check fails."""
     table = plan_of(check, sample).tables[0]
-    own = [step.sql for step in (*table.keys, *table.queries)]
+    own = [step.sql for step in table.own_steps]
     return own[0] if own else table.scan.sql
 
 
@@ -164,23 +256,68 @@ def trino_sql(check: str, sample: Sample) -> str:
 
     Duplicates are asked for by grouping; tiles and hashes are ways of Spark's to be quicker.
     """
-    rule = next(rule for rule in plan_of(check, sample).rules if isinstance(rule, Rule))
-    kind = find_check(check)
-    scope = parse_predicate(sample.filter).to_dialect("trino") if sample.filter else ""
-    pinned = ImaginaryTables(sample.types).pin(rule.table, ())
+    plan = plan_of(check, sample).tables[0]
+    rule = next(rule for rule in plan.rules if isinstance(rule, Rule))
+    kind = find_check(check).for_arguments(rule.arguments)
     if isinstance(kind, QueryCheck):
         return parse_query(kind.query(rule.arguments)).to_dialect("trino")
     if isinstance(kind, KeyCheck):
-        grouped = [Column(name, "boolean") for name in list(sample.types)[:3]]
-        step = key_step(pinned, rule.rule_id, grouped, sample.filter or "", "'key'")
-        return sqlglot.transpile(step.sql, read="spark", write="trino", pretty=True)[0]
-    tallies = []
+        grouped = [Column(name, "boolean") for name in sample.rule_columns[:3]]
+        nulls = kind.nulls(rule.arguments)
+        step = key_step(plan.pinned, rule.rule_id, grouped, sample.filter or "", "'key'", nulls)
+        return _translated(step.sql)
+    if isinstance(kind, RelatedCheck):
+        violates = plan.queries[0].violates
+        return _translated(
+            "SELECT count(*) AS failing_rows "
+            f"FROM (SELECT ({violates}) AS bad FROM {plan.pinned.relation}) WHERE bad"
+        )
+    scope = parse_predicate(sample.filter).to_dialect("trino") if sample.filter else ""
+    tallies, taken = [], []
     if isinstance(kind, RowCheck):
-        violates = kind.violates(pinned.columns[0], rule.arguments, NOW).sql("trino")
-        tallies.append(Tally(rule.rule_id, "rule_0", violates, scope))
-    step = fuse(pinned, {"rule": scope}, tallies, [])
+        tallies.append(Tally(rule.rule_id, "rule_0", _row_sql(kind, rule, plan.pinned), scope))
+    if isinstance(kind, MeasureCheck):
+        taken = _measurements(kind, rule, plan.pinned, scope)
     relation = '"iceberg"."lakehouse"."sales" FOR VERSION AS OF 7'
-    return step.sql.replace(pinned.relation, relation)
+    scan = fuse(plan.pinned, {"rule": scope}, tallies, taken)
+    return scan.sql.replace(plan.pinned.relation, relation)
+
+
+def _translated(sql: str) -> str:
+    return sqlglot.transpile(sql, read="spark", write="trino", pretty=True)[0]
+
+
+def _row_sql(kind: RowCheck, rule: Rule, pinned: PinnedTable) -> str:
+    places = [find_place(pinned, name) for name in rule.columns]
+    violates = kind.row_violates([place.column for place in places], rule.arguments, NOW)
+    sql = expression_sql(violates)
+    return _any_match(places[0].loops, sql) if places and places[0].loops else sql
+
+
+def _any_match(loops: Sequence[Loop], violates: str) -> str:
+    """Elements in Trino, where an entry of a map has no field `value`: its values are walked."""
+    for loop in reversed(loops):
+        source = sqlglot.transpile(loop.source, read="spark", write="trino")[0]
+        items = f"map_values({source})" if loop.is_map else source
+        violates = f"any_match({items}, {loop.item} -> {violates})"
+    for loop in loops:
+        if loop.is_map:
+            violates = violates.replace(f'"{loop.item}"."value"', f'"{loop.item}"')
+    return violates
+
+
+def _measurements(
+    kind: MeasureCheck, rule: Rule, pinned: PinnedTable, scope: str
+) -> list[Measurement]:
+    columns = [find_place(pinned, name).column for name in rule.columns]
+    expression = kind.expression(rule.arguments)
+    if expression:
+        columns.append(Column(expression, "double", sql=expression))
+    only = f" FILTER (WHERE {within(scope)})" if scope else ""
+    return [
+        Measurement(rule.rule_id, name, f"rule_0_{name}", f"{expression_sql(sql)}{only}")
+        for name, sql in kind.measures(columns, rule.arguments).items()
+    ]
 
 
 def golden_text(check: str) -> str:
@@ -192,9 +329,10 @@ def _lines(check: str) -> Iterator[str]:
     meaning = (type(find_check(check)).__doc__ or "").splitlines()[0]
     yield f"-- {check}: {meaning}"
     for sample in SAMPLES[check]:
-        columns = ", ".join(f"{name} {kind.upper()}" for name, kind in sample.types.items())
+        columns = ", ".join(f"{one.name} {one.type_text.upper()}" for one in sample.table_columns)
         params = ", ".join(f"{name}={value!r}" for name, value in sample.params.items())
-        told = [f"-- sample: {columns or 'the table'}", params, sample.filter and "filtered"]
+        about = sample.columns and ", ".join(sample.columns)
+        told = [f"-- sample: {columns or 'the table'}", about, params, sample.filter and "filtered"]
         yield ""
         yield " | ".join(part for part in told if part)
         yield "-- spark"

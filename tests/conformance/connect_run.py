@@ -8,7 +8,7 @@ import sys
 
 os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
 
-from every_check import build_tables, facts_of, run_all
+from every_check import build_tables, facts_of, run_all, split_counts
 from pyspark.sql import SparkSession
 
 from lakeproof.engines.spark.session import session_settings
@@ -28,6 +28,8 @@ def main(warehouse: str) -> None:
         "SELECT rule_key, status, failing_rows, rule_id FROM iceberg.lakehouse._quality_results "
         "WHERE run_id = 'connect-iceberg' ORDER BY rule_key"
     ).collect()
+    found["split"] = split_counts(spark)
+    found["aside"] = spark.table("iceberg.lakehouse.bad_orders").count()
     found["stored"] = [list(row) for row in stored]
     print(json.dumps(found))  # noqa: T201 (the test reads it)
     spark.stop()

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from lakeproof import QualityCheck, run_checks
+from lakeproof import QualityCheck, run_checks, split
 
 NOW = datetime(2026, 1, 15, 12, 0, tzinfo=UTC)
 KEYS = {"orders": ["order_id"]}
 
 ROWS = """
 SELECT * FROM VALUES
-  (1L, 1, 'Italy', 10.5D, 1.10BD, DATE'2024-01-01', TIMESTAMP'2024-01-01 00:00:00Z', 'c1'),
-  (1L, 1, 'Italy', -0.0D, 2.20BD, DATE'2999-01-01', TIMESTAMP'2999-01-01 00:00:00Z', 'c1'),
-  (2L, 1, 'O''Brien', CAST('NaN' AS DOUBLE), -1BD, DATE'2026-01-15', NULL, NULL),
-  (3L, 2, NULL, CAST('Infinity' AS DOUBLE), NULL, NULL, TIMESTAMP'2026-01-15 12:00:01Z', 'c9'),
-  (NULL, NULL, 'é', NULL, 0BD, DATE'2026-01-16', TIMESTAMP'2026-01-15 12:00:00Z', 'c2')
-AS t(order_id, line, country, amount, price, day, seen_at, customer_id)
+  (1L, 1, 'Italy', 10.5D, 1.10BD, DATE'2024-01-01', TIMESTAMP'2024-01-01 00:00:00Z', 'c1',
+    array('a', '')),
+  (1L, 1, 'Italy', -0.0D, 2.20BD, DATE'2999-01-01', TIMESTAMP'2999-01-01 00:00:00Z', 'c1', NULL),
+  (2L, 1, 'O''Brien', CAST('NaN' AS DOUBLE), -1BD, DATE'2026-01-15', NULL, NULL, array()),
+  (3L, 2, NULL, CAST('Infinity' AS DOUBLE), NULL, NULL, TIMESTAMP'2026-01-15 12:00:01Z', 'c9',
+    array('x')),
+  (NULL, NULL, 'é', NULL, 0BD, DATE'2026-01-16', TIMESTAMP'2026-01-15 12:00:00Z', 'c2', array(NULL))
+AS t(order_id, line, country, amount, price, day, seen_at, customer_id, tags)
 """
+
+LONG_LIST = ["Italy", *(f"country {number}" for number in range(1_200))]
 
 CHECKS = [
     QualityCheck("id_unique", "uniqueness", "orders", "order_id"),
@@ -42,6 +46,48 @@ CHECKS = [
             "ON o.customer_id = c.id WHERE c.id IS NULL;"
         },
     ),
+    QualityCheck("not_empty", "not_empty", "orders", "country", {"trim": True}),
+    QualityCheck("tags_filled", "not_empty", "orders", "tags[]"),
+    QualityCheck("tags_present", "not_null", "orders", "tags[]"),
+    QualityCheck("capital", "matches_pattern", "orders", "country", {"pattern": "^[A-Z]"}),
+    QualityCheck("no_nine", "not_matches_pattern", "orders", "customer_id", {"pattern": "9"}),
+    QualityCheck("short", "length_range", "orders", "country", {"max_length": 5}),
+    QualityCheck(
+        "condition",
+        "row_expression",
+        "orders",
+        params={"expression": "line = 1 OR order_id IS NULL -- first"},
+    ),
+    QualityCheck("pair", "column_pair", "orders", ["line", "order_id"], {"operator": ">="}),
+    QualityCheck("json", "format", "orders", "customer_id", {"kind": "json"}),
+    QualityCheck(
+        "customer",
+        "foreign_key",
+        "orders",
+        "customer_id",
+        {"references": "customers", "referenced_columns": "id"},
+    ),
+    QualityCheck(
+        "listed",
+        "accepted_values",
+        "orders",
+        "customer_id",
+        {"accepted_table": "customers", "accepted_column": "id"},
+    ),
+    QualityCheck("long_list", "accepted_values", "orders", "country", {"accepted": LONG_LIST}),
+    QualityCheck("rising", "is_increasing", "orders", "line", {"order_by": "order_id"}),
+    QualityCheck("key", "unique_key", "orders", "order_id", {"nulls": "forbid"}),
+    QualityCheck("mean", "aggregate", "orders", "line", {"function": "avg", "max_value": 1.25}),
+    QualityCheck(
+        "kinds", "aggregate", "orders", "country", {"function": "distinct_count", "max_value": 2}
+    ),
+    QualityCheck("share", "ratio", "orders", params={"condition": "line = 1", "min_share": 0.6}),
+    QualityCheck("fresh", "freshness", "orders", "seen_at", {"max_age": "1d"}),
+    QualityCheck("columns", "schema", "orders", params={"columns": ["order_id", "nope"]}),
+    QualityCheck(
+        "change", "row_count_change", "orders", params={"expected": 5, "max_decrease": 0.0}
+    ),
+    QualityCheck("lines", "value_set", "orders", "line", {"values": [1, 2]}),
     QualityCheck("no_column", "not_null", "orders", "nope"),
     QualityCheck("no_query", "custom_sql", "orders", params={"sql": "DROP TABLE orders"}),
 ]
@@ -57,8 +103,24 @@ def build_tables(spark) -> None:
     )
 
 
+def split_counts(spark) -> list[int]:
+    """How many rows of `orders` are good, how many bad, and how many rules the bad ones break."""
+    able = [check for check in CHECKS if not check.name.startswith("no_")]
+    good, bad = split(spark.table("iceberg.lakehouse.orders"), able, clock=lambda: NOW)
+    broken = sum(len(row["_lakeproof_rules"]) for row in bad.collect())
+    return [good.count(), bad.count(), broken]
+
+
 def run_all(spark, store, run_id):
-    return run_checks(spark, CHECKS, store=store, run_id=run_id, keys=KEYS, clock=lambda: NOW)
+    return run_checks(
+        spark,
+        CHECKS,
+        store=store,
+        run_id=run_id,
+        keys=KEYS,
+        clock=lambda: NOW,
+        quarantine="iceberg.lakehouse.bad_orders",
+    )
 
 
 def facts_of(outcome) -> dict[str, object]:

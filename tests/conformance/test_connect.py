@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from every_check import CHECKS, build_tables, facts_of, run_all
+from every_check import CHECKS, build_tables, facts_of, run_all, split_counts
 
 FOLDER = Path(__file__).parent
 
@@ -63,6 +63,27 @@ def test_the_counts_are_those_planted(classic_outcome):
         "seen": ("warned", 2),
         "filtered": ("failed", 1),
         "orphans": ("failed", 2),
+        "not_empty": ("passed", 0),
+        "tags_filled": ("failed", 1),
+        "tags_present": ("failed", 1),
+        "capital": ("failed", 1),
+        "no_nine": ("failed", 1),
+        "short": ("failed", 1),
+        "condition": ("failed", 1),
+        "pair": ("failed", 2),
+        "json": ("failed", 4),
+        "customer": ("failed", 1),
+        "listed": ("failed", 1),
+        "long_list": ("failed", 2),
+        "rising": ("passed", 0),
+        "key": ("failed", 2),
+        "mean": ("passed", 0),
+        "kinds": ("failed", 1),
+        "share": ("passed", 0),
+        "fresh": ("passed", 0),
+        "columns": ("failed", 1),
+        "change": ("passed", 0),
+        "lines": ("passed", 0),
         "no_column": ("error", 0),
         "no_query": ("error", 0),
     }
@@ -70,3 +91,10 @@ def test_the_counts_are_those_planted(classic_outcome):
 
 def test_results_written_through_connect_are_stored_for_every_rule(connect_facts):
     assert len(connect_facts["stored"]) == len(CHECKS) + 1  # one of them is for two columns
+
+
+def test_a_frame_is_split_and_bad_rows_stand_aside_as_on_a_classic_session(
+    spark, classic_outcome, connect_facts
+):
+    assert connect_facts["split"] == split_counts(spark)
+    assert connect_facts["aside"] == 2 * connect_facts["split"][1]  # of two runs

@@ -46,6 +46,10 @@ SUITE = [
                  severity="warning", tolerance=0.01),
     QualityCheck("big_orders", "custom_sql", "sales", timeout_seconds=2,
                  params={"sql": "SELECT * FROM sales WHERE amount > 1000000"}),
+    QualityCheck("countries", "aggregate", "sales", "country",
+                 {"function": "distinct_count", "max_value": 200}),
+    QualityCheck("product_known", "foreign_key", "sales", "country",
+                 {"references": "products", "referenced_columns": "sku"}),
     QualityCheck("sku_unique", "uniqueness", "products", "sku"),
     QualityCheck("spelled", "not_null", "sales", "contry"),
     QualityCheck("no_such_table", "not_null", "orders", "id"),
@@ -56,7 +60,7 @@ SUITE = [
 class Tables:
     """Tables in memory, as far as planning looks at them."""
 
-    def pin(self, table, key, position=None):
+    def pin(self, table, key, position=None, sensitive=()):
         if table.short not in COLUMNS:
             raise CheckDefinitionError(f"table {table} does not exist")
         return PinnedTable(
@@ -73,8 +77,11 @@ class Tables:
     def key_sql(self, pinned, columns):
         return f"KEY({', '.join(column.name for column in columns)})"
 
-    def query_key_sql(self, sql, key):
+    def query_key_sql(self, sql, pinned):
         return "KEY()"
+
+    def element_key_sql(self, key_sql, position_sql):
+        return f"KEY({key_sql}, {position_sql})"
 
     def ensure_query(self, sql):
         """Everything is fine here."""
@@ -119,8 +126,7 @@ def test_the_printed_sql_is_word_for_word_what_the_steps_hold(plan):
         for table in plan.tables
         for sql in (
             table.scan.sql,
-            *(step.sql for step in table.keys),
-            *(step.sql for step in table.queries),
+            *(step.sql for step in table.own_steps),
             bad_rows_sql(table, frozenset(rule.rule_id for rule in table.rules)),
         )
     ]
@@ -132,8 +138,8 @@ def test_the_printed_sql_is_word_for_word_what_the_steps_hold(plan):
 
 def test_statements_but_the_bad_rows_are_the_actions(plan):
     answering = [item for item in statements_of(plan) if not item.purpose.startswith("bad rows")]
-    assert len(answering) == total_actions(plan) == 5
-    assert plan_document(plan)["actions"] == 5
+    assert len(answering) == total_actions(plan) == 7
+    assert plan_document(plan)["actions"] == 7
 
 
 def test_every_rule_of_the_suite_is_somewhere_in_the_tree(plan):
@@ -178,3 +184,10 @@ def test_hostile_names_cannot_forge_lines_of_the_tree_or_of_the_script():
 def test_an_empty_plan_has_no_actions():
     assert plan_tree(planned()).splitlines()[0].endswith("0 rules, 0 tables, 0 actions")
     assert plan_sql(planned()) == ""
+
+
+def test_a_plan_prints_as_its_tree(plan):
+    assert str(plan) == plan_tree(plan)
+    assert plan._repr_html_().startswith("<pre>Plan at 2025-01-02")
+    hostile = planned(QualityCheck("<script>", "not_null", "sales", "order_id"))
+    assert "<script>" not in hostile._repr_html_()

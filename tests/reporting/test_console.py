@@ -10,13 +10,14 @@ from lakeproof.model.canonical import encode_key
 from lakeproof.model.outcome import CheckResult, CheckStatus
 from lakeproof.reporting.console import (
     WIDTH,
-    Passed,
     coloured,
+    found_text,
     news_text,
     outcome_text,
     sample_text,
     share_text,
 )
+from lakeproof.reporting.run_report import Passed
 
 GOLDEN = Path(__file__).parent.parent / "golden"
 RUN = "run-20250102t030405-abcdef"
@@ -67,6 +68,7 @@ MIXED = (
         details="5 of 1000 rows have amount not above 0",
         new_violations=5,
         sample_keys=keys(1, 2, 3),
+        sample_values=("-3.0", "", "0.0"),
     ),
     result(
         "country_spelled",
@@ -188,6 +190,48 @@ def test_three_sample_keys_and_a_hint_that_there_are_more():
 def test_rows_that_share_one_key_are_not_more_keys():
     found = result("r", CheckStatus.FAILED, failing_rows=9, sample_keys=keys(1))
     assert sample_text(found) == "order_id=1"
+
+
+def test_a_value_stands_beside_its_key_and_a_long_one_is_cut():
+    found = result(
+        "r", CheckStatus.FAILED, failing_rows=2, sample_keys=keys(1, 2), sample_values=("x" * 99,)
+    )
+    assert sample_text(found) == f"order_id=1 ({'x' * 57}...) | order_id=2"
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        (
+            {"details": "3 of 10 rows have a > b", "failing_rows": 3, "total_rows": 10},
+            "3 of 10 rows have a > b (30 %); allowed 0 rows",
+        ),
+        (
+            {"details": "", "failing_rows": 3, "total_rows": 10, "measure": 0.3},
+            "3 of 10 rows failed (30 %); allowed 0 rows",
+        ),
+        (
+            {"details": "7 days old", "measure": 7.0, "threshold": "age <= 1 day; 0 rows"},
+            "7 days old; allowed age <= 1 day",
+        ),
+        (
+            {"details": "7, not age <= 1", "measure": 7.0, "threshold": "age <= 1; 0 rows"},
+            "7, not age <= 1",
+        ),
+        (
+            {"details": "", "measure": 7.0, "threshold": "age <= 1; 0 rows"},
+            "observed 7; allowed age <= 1",
+        ),
+    ],
+)
+def test_one_line_says_what_was_found_and_what_is_allowed_but_nothing_twice(changes, said):
+    given = {"failing_rows": 1, "total_rows": 1, "measure": None, **changes}
+    assert found_text(result("r", CheckStatus.FAILED, **given)) == said
+
+
+def test_a_failure_takes_three_lines_at_most_when_they_fit():
+    (failure,) = [one for one in MIXED if one.check_name == "amount_positive"]
+    assert len(report(failure).splitlines()) == 1 + 3 + 2
 
 
 def test_text_from_outside_can_neither_move_the_cursor_nor_start_a_line():

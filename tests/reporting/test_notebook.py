@@ -111,13 +111,15 @@ def test_what_did_not_pass_is_listed_heaviest_first():
         result("fine", CheckStatus.PASSED),
         result("soft", CheckStatus.WARNED),
         result("broken", CheckStatus.ERROR),
-        result("bad", new_violations=1, sample_keys=(encode_key({"id": 7}),)),
+        result(
+            "bad", new_violations=1, sample_keys=(encode_key({"id": 7}),), sample_values=("-3.0",)
+        ),
     )
     places = [html.index(name) for name in ("GATE CLOSED", ">bad<", ">broken<", ">soft<")]
     assert places == sorted(places)
     assert "fine" not in html
-    assert "3 of 10 rows failed (30 %), allowed 0 rows, 1 new" in html
-    assert "<code>id=7</code>" in html
+    assert "3 of 10 rows have NULL in amount (30 %); allowed 0 rows; 1 new key" in html
+    assert "<code>id=7 (-3.0)</code>" in html
 
 
 def test_an_empty_run_says_why():

@@ -6,9 +6,14 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 
 from lakeproof.errors import ConfigError
+from lakeproof.gating.policy import decide
 from lakeproof.model.outcome import CheckResult, CheckStatus
 from lakeproof.state import literals
-from lakeproof.state.statements import build_quality_result_insert, build_quality_results_ddl
+from lakeproof.state.statements import (
+    build_quality_result_insert,
+    build_quality_results_ddl,
+    result_of_row,
+)
 from lakeproof.state.tables import TABLES
 
 SEED_COLUMNS = [
@@ -55,7 +60,7 @@ def test_results_have_the_seeds_columns_first_and_in_order(format_name):
     assert dict(columns)["failing_rows"] == "BIGINT"
     assert dict(columns)["executed_at"] == "TIMESTAMP_NTZ"
     assert f"USING {format_name}" in ddl
-    assert "'lakeproof.schema_version' = '1'" in ddl
+    assert "'lakeproof.schema_version' = '2'" in ddl
 
 
 def test_unknown_format_is_refused_with_the_known_ones():
@@ -102,6 +107,18 @@ def test_numbers_without_json_form_become_null():
         )
     )
     assert [row["measure"] for row in rows] == [None, None, None, 0.1]
+
+
+def test_measures_without_json_form_become_null_in_the_map():
+    numbers = {"a": float("nan"), "b": float("-inf"), "c": 3}
+    (row,) = document(build_quality_result_insert(result(measures=numbers)))
+    assert row["measures"] == {"a": None, "b": None, "c": 3}
+
+
+def test_a_row_without_most_columns_still_makes_a_result_that_closes_the_gate():
+    found = result_of_row({"check_name": "c", "status": "perhaps", "tags": None, "odd": 1})
+    assert (found.check_name, found.status, found.tags) == ("c", "perhaps", ())
+    assert not decide([found]).is_open
 
 
 def test_no_results_make_no_statement():

@@ -29,9 +29,18 @@ def test_one_run_id_is_recorded_once_whatever_is_in_it(scene, make_result):
         make_result(run_id=run_id, rule_key="a", details=HOSTILE, tags=(HOSTILE, "")),
         make_result(run_id=run_id, rule_key="b", failing_rows=2**63 - 1, total_rows=2**53 + 1),
         make_result(run_id=run_id, rule_key="c", measure=0.1 + 0.2, column_name=None),
+        make_result(
+            run_id=run_id,
+            rule_key="f",
+            sample_keys=(HOSTILE, ""),
+            sample_values=("", HOSTILE),
+            measures={HOSTILE: -0.1, "rows": 2.0},
+            new_violations=0,
+            source="a b/c.py:7",
+        ),
         make_result(run_id=run_id, rule_key="d", measure=float("nan"), details="\ud800"),
     ]
-    assert store.record_results(results) == 4
+    assert store.record_results(results) == 5
     before = scene.version("results")
     assert store.record_results(results) == 0
     assert scene.version("results") == before
@@ -39,8 +48,9 @@ def test_one_run_id_is_recorded_once_whatever_is_in_it(scene, make_result):
     expected = [result_row(result) for result in results]
     for row in expected:
         row["executed_at"] = START.replace(tzinfo=None)
-        row["tags"] = list(row["tags"])
-    expected[3] |= {"measure": None, "details": "\ufffd"}
+        for column in ("tags", "sample_keys", "sample_values"):
+            row[column] = list(row[column])
+    expected[-1] |= {"measure": None, "details": "\ufffd"}
     assert stored == {row["rule_key"]: row for row in expected}
     assert store.record_results([*results, make_result(run_id=run_id, rule_key="e")]) == 1
 
@@ -183,7 +193,7 @@ def test_of_two_drivers_that_begin_at_once_one_wins(spark, scene):
 @pytest.mark.parametrize(
     ("properties", "message"),
     [
-        ({"schema_version": "2", "table": "results"}, r"version 2; .* knows versions up to 1"),
+        ({"schema_version": "3", "table": "results"}, r"version 3; .* knows versions up to 2"),
         ({"schema_version": "1", "table": "intents"}, r"not a Lakeproof results table"),
         ({}, r"exists, but is not a Lakeproof results table .* is 'missing'"),
     ],

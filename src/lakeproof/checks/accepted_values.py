@@ -2,83 +2,82 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from datetime import date, datetime
-from decimal import Decimal
+from datetime import datetime
+from hashlib import sha256
 
 from sqlglot import exp
 
-from lakeproof.checks.kinds import Arguments, RowCheck, column_expression
+from lakeproof.checks.accepted_lookup import AcceptedLookup
+from lakeproof.checks.kinds import Arguments, Check, ColumnCheck, column_expression
 from lakeproof.checks.literals import is_none_of
-from lakeproof.checks.parameters import Parameter, normalise_text
+from lakeproof.checks.parameters import Parameter
+from lakeproof.checks.value_lists import LIST, read_values, sorted_values, values_text
 from lakeproof.errors import CheckDefinitionError
-from lakeproof.model.canonical import canonical_payload
 from lakeproof.model.column import Column
+from lakeproof.model.names import TableName
 
-_SHOWN_MAX = 5
-_VALUE = (str, bool, int, float, Decimal, date, datetime)
+LITERALS_MAX = 1_000
+"""More values than this are joined; so many literals would cost more to parse than to join."""
 
 
-class AcceptedValues(RowCheck):
-    """Values belong to a list. NULL never violates; text compares exactly, case included."""
+class AcceptedValues(ColumnCheck):
+    """Values belong to a list. NULL never violates; text compares exactly, case included.
+
+    The list stands in `accepted`, or is a column of a table: `accepted_table`. A table, or a list
+    of more than 1,000 values, is joined: an action of its own, for whole columns only.
+    """
 
     name = "accepted_values"
     dimension = "validity"
     parameters = (
         Parameter(
             "accepted",
-            (list, tuple, set, frozenset, str),
+            LIST,
             "the allowed values; a JSON array as text is read as a list",
-            required=True,
         ),
+        Parameter("accepted_table", (str,), "the table that has the allowed values"),
+        Parameter("accepted_column", (str,), "its column; by default of the same name"),
     )
 
     def read(self, columns: Sequence[str], params: Mapping[str, object]) -> dict[str, object]:
         arguments = super().read(columns, params)
-        values = arguments["accepted"]
-        if isinstance(values, str):
-            values = _read_json_list(values)
-        kept = tuple(value for value in values if value is not None)  # type: ignore[attr-defined]
-        for value in kept:
-            if not isinstance(value, _VALUE) or _is_signalling(value):
-                raise CheckDefinitionError(
-                    f"parameter 'accepted' of check 'accepted_values' holds {value!r}, which is "
-                    "no text, number, boolean, date or timestamp"
-                )
-        if not kept:
-            raise CheckDefinitionError("parameter 'accepted' of check 'accepted_values' is empty")
-        return {"accepted": kept}
+        values, table = arguments["accepted"], arguments["accepted_table"]
+        if (values is None) == (table is None):
+            raise CheckDefinitionError(
+                "check 'accepted_values' needs one of the parameters 'accepted', 'accepted_table'"
+            )
+        if table is not None:
+            TableName.parse(str(table))
+            return arguments
+        if arguments["accepted_column"] is not None:
+            raise CheckDefinitionError(
+                "parameter 'accepted_column' of check 'accepted_values' needs 'accepted_table'"
+            )
+        return {**arguments, "accepted": read_values(self.name, "accepted", values)}
 
     def identity(self, arguments: Arguments) -> Arguments:
-        # Not a set: to Python 1 equals True, to a column it does not.
-        unique = {canonical_payload(value): value for value in _values(arguments)}
-        return {"accepted": [unique[text] for text in sorted(unique)]}
+        if arguments["accepted"] is None:
+            named = ("accepted_table", "accepted_column")
+            return {name: arguments[name] for name in named}
+        values = _values(arguments)
+        if len(values) > LITERALS_MAX and set(map(type, values)) == {str}:
+            # Each value by itself would take longer than the check.
+            texts = json.dumps(sorted(str(value) for value in values))
+            return {"accepted_texts": sha256(texts.encode()).hexdigest()}
+        return {"accepted": sorted_values(values)}
+
+    def for_arguments(self, arguments: Arguments) -> Check:
+        is_short = arguments["accepted"] is not None and len(_values(arguments)) <= LITERALS_MAX
+        return self if is_short else AcceptedLookup()
 
     def violates(self, column: Column, arguments: Arguments, now: datetime) -> exp.Expr:
         value = column_expression(column)
         return is_none_of(value, _values(arguments), column, "accepted value")
 
     def complaint(self, column: str, arguments: Arguments) -> str:
-        values = _values(arguments)
-        shown = ", ".join(str(value) for value in values[:_SHOWN_MAX])
-        more = f" and {len(values) - _SHOWN_MAX} more" if len(values) > _SHOWN_MAX else ""
-        return f"have {column} outside the accepted values ({shown}{more})"
+        shown = values_text(_values(arguments))
+        return f"have {column} outside the accepted values ({shown})"
 
 
 def _values(arguments: Arguments) -> tuple[object, ...]:
     return arguments["accepted"]  # type: ignore[return-value]
-
-
-def _is_signalling(value: object) -> bool:
-    return isinstance(value, Decimal) and value.is_snan()
-
-
-def _read_json_list(text: str) -> tuple[object, ...]:
-    try:
-        values = json.loads(text)
-    except ValueError:
-        values = None
-    if not isinstance(values, list):
-        raise CheckDefinitionError(
-            f"parameter 'accepted' of check 'accepted_values' must be a list, got the text {text!r}"
-        )
-    return tuple(normalise_text(value) for value in values)

@@ -6,23 +6,39 @@ name and whose object is a `Check` class. A built-in name cannot be taken over.
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 
 from lakeproof.checks.kinds import Check
 from lakeproof.errors import CheckDefinitionError
+from lakeproof.model.nearest import nearest
 
 _BUILT_IN = {
     "accepted_values": "AcceptedValues",
+    "aggregate": "Aggregate",
+    "column_pair": "ColumnPair",
     "custom_sql": "CustomSql",
+    "foreign_key": "ForeignKey",
+    "format": "Format",
+    "freshness": "Freshness",
+    "is_increasing": "IsIncreasing",
+    "length_range": "LengthRange",
+    "matches_pattern": "MatchesPattern",
     "no_future_dates": "NoFutureDates",
+    "not_empty": "NotEmpty",
+    "not_matches_pattern": "NotMatchesPattern",
     "not_null": "NotNull",
     "positive": "Positive",
     "range": "Range",
+    "ratio": "Ratio",
+    "row_count_change": "RowCountChange",
     "row_count_range": "RowCountRange",
+    "row_expression": "RowExpression",
+    "schema": "Schema",
+    "unique_key": "UniqueKey",
     "uniqueness": "Uniqueness",
+    "value_set": "ValueSet",
 }
 _ALIASES = {"is_unique": "uniqueness", "sql_expression": "custom_sql", "sql_query": "custom_sql"}
 _GROUP = "lakeproof.checks"
@@ -70,5 +86,5 @@ def _load(point: EntryPoint) -> type[Check]:
 
 def _nearest(name: str) -> str:
     candidates = (*check_names(), *_ALIASES)
-    near = get_close_matches(name, candidates, n=3) or list(check_names())
+    near = nearest(name, candidates) or list(check_names())
     return f". Nearest known: {', '.join(near)}."

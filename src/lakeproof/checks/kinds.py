@@ -1,8 +1,10 @@
 """The few shapes that a check can have, and what each says to the planner.
 
 A check is a class without state: its docstring is its meaning, `parameters` what it takes.
-`RowCheck` says when a row violates, `MeasureCheck` takes a number over the table and judges it,
-`KeyCheck` names columns that must not repeat, `QueryCheck` brings SQL that returns bad rows.
+`RowCheck` says when a row violates, and `ColumnCheck` is one over a single column or element;
+`MeasureCheck` takes numbers over the table and judges them; `KeyCheck` names columns that must
+not repeat; `RelatedCheck` judges a row by other rows, of its own table or another one;
+`QueryCheck` brings a user's SQL that returns the bad rows.
 A predicate says when a row *violates*, never when it is fine: for NULL, "not fine" is unknown.
 """
 
@@ -12,7 +14,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import ClassVar
+from enum import StrEnum
+from typing import ClassVar, Protocol
 
 from sqlglot import exp
 
@@ -29,20 +32,42 @@ class Verdict:
 
     `failing` is reported as failing_rows. `excess` and `share` are what the tolerance is held
     against; they differ from `failing` where a check counts values but tolerates rows.
+    `measure` is None where a number says nothing. `skipped`: there was nothing to judge by, and
+    `details` says why.
     """
 
     failing: int
     total: int
     excess: int
     share: float
-    measure: float
+    measure: float | None
     details: str
     measures: Mapping[str, float] = field(default_factory=dict)
     bound: str = ""
+    skipped: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What a verdict may depend on besides measured values.
+
+    `total` counts the rows in scope, `now` is the run's moment, `columns` are the rule's own,
+    `table_columns` all of the table; `previous` is the measure of the rule's last run, if any.
+    """
+
+    total: int
+    now: datetime
+    columns: tuple[Column, ...] = ()
+    table_columns: tuple[Column, ...] = ()
+    previous: float | None = None
 
 
 class Check(ABC):
-    """What all checks share: a name, parameters, how many columns, and its identity."""
+    """What all checks share: a name, parameters, how many columns, and its identity.
+
+    `shows_values`: its details or measure may hold a value out of the data, so they are withheld
+    when a column of the rule is declared sensitive.
+    """
 
     name: ClassVar[str]
     version: ClassVar[int] = 1
@@ -50,11 +75,13 @@ class Check(ABC):
     parameters: ClassVar[tuple[Parameter, ...]] = ()
     columns_min: ClassVar[int] = 1
     columns_max: ClassVar[int] = 1
+    shows_values: ClassVar[bool] = False
 
     def read(self, columns: Sequence[str], params: Mapping[str, object]) -> dict[str, object]:
         """The complete arguments; raises CheckDefinitionError with what is wrong and allowed."""
         if len(columns) < self.columns_min:
-            raise CheckDefinitionError(f"check {self.name!r} needs a column_name")
+            wanted = "a column_name" if self.columns_min == 1 else f"{self.columns_min} columns"
+            raise CheckDefinitionError(f"check {self.name!r} needs {wanted}")
         if len(columns) > self.columns_max:
             allowed = {0: "no column_name", 1: "one column"}.get(
                 self.columns_max, f"at most {self.columns_max} columns"
@@ -72,41 +99,65 @@ class Check(ABC):
         """The arguments as they are hashed: cosmetic differences removed."""
         return arguments
 
+    def for_arguments(self, arguments: Arguments) -> Check:
+        """The check that runs: another shape of this one where the arguments ask for it."""
+        return self
+
+    def condition(self, arguments: Arguments) -> str:
+        """A user's condition over a row, which the planner vets before it is used; '' if none."""
+        return ""
+
+    def expression(self, arguments: Arguments) -> str:
+        """A user's expression over a row, vetted and bound as one more column; '' if none."""
+        return ""
+
 
 class RowCheck(Check):
-    """One predicate over one row."""
+    """One predicate over one row: counted in the table's one scan, whatever their number."""
 
     @abstractmethod
-    def violates(self, column: Column, arguments: Arguments, now: datetime) -> exp.Expr:
-        """True exactly for a bad row; raises CheckDefinitionError if the type does not fit."""
+    def row_violates(
+        self, columns: Sequence[Column], arguments: Arguments, now: datetime
+    ) -> exp.Expr:
+        """True exactly for a bad row; raises CheckDefinitionError if a type does not fit."""
 
     @abstractmethod
     def complaint(self, column: str, arguments: Arguments) -> str:
         """What bad rows do, to stand after "3 of 10 rows": "have NULL in order_id"."""
 
     def judge(self, failing: int, total: int, column: str, arguments: Arguments) -> Verdict:
-        share = failing / total if total else 0.0
-        counted = f"{failing} of {total} rows" if failing else f"none of {total} rows"
-        return Verdict(
-            failing=failing,
-            total=total,
-            excess=failing,
-            share=share,
-            measure=share,
-            details=f"{counted} {self.complaint(column, arguments)}",
-        )
+        return rows_verdict(failing, total, self.complaint(column, arguments))
+
+
+class ColumnCheck(RowCheck):
+    """A row check over one value: of a column, a field of a struct, or each element inside it."""
+
+    def row_violates(
+        self, columns: Sequence[Column], arguments: Arguments, now: datetime
+    ) -> exp.Expr:
+        return self.violates(columns[0], arguments, now)
+
+    @abstractmethod
+    def violates(self, column: Column, arguments: Arguments, now: datetime) -> exp.Expr:
+        """True exactly for a bad value; raises CheckDefinitionError if the type does not fit."""
 
 
 class MeasureCheck(Check):
-    """A number over all rows in scope, judged after the scan."""
+    """Numbers over all rows in scope, judged after the scan."""
+
+    needs_previous: ClassVar[bool] = False
 
     @abstractmethod
     def measures(self, columns: Sequence[Column], arguments: Arguments) -> dict[str, exp.Expr]:
-        """Named aggregates; rows outside the filter's scope are NULL in every column."""
+        """Named aggregates, one call each: a filter is put behind it as FILTER (WHERE ...)."""
 
     @abstractmethod
-    def judge(self, values: Mapping[str, object], total: int, arguments: Arguments) -> Verdict:
-        """The verdict over the measured values and the rows in scope."""
+    def judge(self, values: Mapping[str, object], arguments: Arguments, facts: Facts) -> Verdict:
+        """The verdict over the measured values."""
+
+    def needs_own_action(self, arguments: Arguments) -> bool:
+        """Whether its aggregates would slow the scan that all rules share."""
+        return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +169,18 @@ class KeyCounts:
     rows_involved: int
 
 
+class NullPolicy(StrEnum):
+    """What a NULL means in a key.
+
+    `DISTINCT`: it equals nothing, its row is left out. `EQUAL`: NULLs are one value. `FORBID`:
+    a row with a NULL is bad in itself.
+    """
+
+    DISTINCT = "distinct"
+    EQUAL = "equal"
+    FORBID = "forbid"
+
+
 class KeyCheck(Check):
     """Columns whose values together must not repeat."""
 
@@ -127,9 +190,60 @@ class KeyCheck(Check):
         """Sorted: a key is the same key in whatever order its columns are named."""
         return tuple(sorted(columns))
 
+    def nulls(self, arguments: Arguments) -> NullPolicy:
+        """What a NULL in the key means."""
+        return NullPolicy.DISTINCT
+
     @abstractmethod
-    def judge(self, counts: KeyCounts, total: int, columns: Sequence[str]) -> Verdict:
+    def judge(
+        self, counts: KeyCounts, total: int, columns: Sequence[str], arguments: Arguments
+    ) -> Verdict:
         """The verdict over the counts."""
+
+
+class Lookup(Protocol):
+    """What a row may be held against: other tables, and lists too long for a statement.
+
+    `scope` is the rule's filter (`true` if none): a windowed predicate must not look at rows
+    outside it. `key` is the row's key, by which equal rows are put in an order.
+    """
+
+    @property
+    def scope(self) -> str: ...
+
+    @property
+    def key(self) -> str: ...
+
+    def table(self, name: str) -> tuple[str, tuple[Column, ...]]:
+        """SQL that reads the table where the run reads it, and its columns."""
+
+    def values(self, values: Sequence[str], type_text: str) -> str:
+        """SQL of a relation with these values in one column `value` of that type."""
+
+
+class RelatedCheck(Check):
+    """A row judged by other rows: an action of its own.
+
+    `is_windowed`: the predicate looks along the table, so it may not stand in a WHERE clause.
+    `keyed_by_columns`: a violation is known by the values of the rule's columns, not by the row.
+    """
+
+    is_windowed: ClassVar[bool] = False
+    keyed_by_columns: ClassVar[bool] = False
+
+    @abstractmethod
+    def row_violates(self, columns: Sequence[Column], arguments: Arguments, lookup: Lookup) -> str:
+        """Spark SQL that is true exactly for a bad row."""
+
+    def named_columns(self, arguments: Arguments) -> Sequence[str]:
+        """Columns of the checked table that stand in the arguments."""
+        return ()
+
+    @abstractmethod
+    def judge(
+        self, failing: int, total: int, keys: int, column: str, arguments: Arguments
+    ) -> Verdict:
+        """The verdict over the bad rows, which have so many different keys."""
 
 
 class QueryCheck(Check):
@@ -147,9 +261,37 @@ class QueryCheck(Check):
         """The verdict over the rows returned and the rows of the checked table."""
 
 
-def column_expression(column: Column) -> exp.Column:
-    """The column, quoted whatever its name holds."""
-    return exp.column(column.name, quoted=True)
+def rows_verdict(failing: int, total: int, complaint: str) -> Verdict:
+    """The verdict over bad rows that are tolerated by number or share."""
+    share = failing / total if total else 0.0
+    counted = f"{failing} of {total} rows" if failing else f"none of {total} rows"
+    return Verdict(
+        failing=failing,
+        total=total,
+        excess=failing,
+        share=share,
+        measure=share,
+        details=f"{counted} {complaint}",
+    )
+
+
+def column_expression(column: Column) -> exp.Expr:
+    """The column, the part of it or the user's expression, quoted whatever its name holds."""
+    if column.sql:
+        return user_sql(column.sql)
+    root, *fields = column.path or (column.name,)
+    found: exp.Expr = exp.column(root, quoted=True)
+    for name in fields:
+        found = exp.Dot(this=found, expression=exp.to_identifier(name, quoted=True))
+    return found
+
+
+def user_sql(text: str) -> exp.Expr:
+    """A vetted text as it was written.
+
+    It stands on a line of its own: a `--` comment at its end cannot swallow our bracket.
+    """
+    return exp.Var(this=f"(\n{text}\n)")
 
 
 def require_family(check: str, column: Column, *, fits: bool, wanted: str) -> None:
@@ -165,3 +307,12 @@ def any_of(conditions: Sequence[exp.Expr]) -> exp.Expr:
     if len(conditions) == 1:
         return conditions[0]
     return exp.or_(*conditions)
+
+
+def count_where(condition: exp.Expr) -> exp.Expr:
+    """How many rows fulfil the condition, which may be NULL; NULL if there are no rows.
+
+    A sum on purpose: measured faster than count_if.
+    """
+    one, none = exp.Literal.number(1), exp.Literal.number(0)
+    return exp.Sum(this=exp.case().when(condition, one).else_(none))

@@ -64,6 +64,28 @@ def is_none_of(
     return exp.Not(this=exp.paren(exp.In(this=value, expressions=literals), copy=False))
 
 
+def texts_for(values: tuple[object, ...], column: Column, what: str) -> list[str]:
+    """The values as texts that cast exactly to the column's type; those it cannot hold left out."""
+    if column.family is TypeFamily.STRING and set(map(type, values)) == {str}:
+        texts = [str(value) for value in values]
+        spelled = [unicodedata.normalize("NFD", text) for text in texts if not text.isascii()]
+        return [*texts, *spelled]
+    return [
+        _cast_text(one, column, what)
+        for one in _both_spellings(values)
+        if not (_is_exact(column) and _is_number(one)) or _can_hold(column, one)
+    ]
+
+
+def _cast_text(value: object, column: Column, what: str) -> str:
+    if column.family is TypeFamily.STRING and isinstance(value, str):
+        return value
+    literal = literal_for(value, column, what)
+    if isinstance(literal, exp.Neg):
+        return f"-{literal.this.name}"
+    return str(literal.this.name) if isinstance(literal, exp.Cast) else str(literal.name)
+
+
 def _both_spellings(values: tuple[object, ...]) -> list[object]:
     """Texts composed and decomposed: rules are in NFC, but data may come in NFD."""
     return [
@@ -94,7 +116,7 @@ def literal_for(value: object, column: Column, what: str) -> exp.Expr:
     if _is_exact(column) and _is_number(value):
         return _exact(exact_decimal(value))
     if family is TypeFamily.STRING and isinstance(value, str):
-        return _text(value)
+        return text_literal(value)
     if family is TypeFamily.BOOLEAN and isinstance(value, bool):
         return exp.true() if value else exp.false()
     if family is TypeFamily.DATE:
@@ -218,7 +240,7 @@ def _exact(number: Decimal) -> exp.Expr:
     return exp.Literal.number(digits)
 
 
-def _text(value: str) -> exp.Expr:
+def text_literal(value: str) -> exp.Expr:
     """A string literal, split between `$` and `{`: Spark replaces ${...} inside any SQL text."""
     pieces = value.split("${")
     last = len(pieces) - 1

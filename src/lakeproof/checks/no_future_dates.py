@@ -2,18 +2,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+from zoneinfo import ZoneInfo
 
 from sqlglot import exp
 
-from lakeproof.checks.kinds import Arguments, RowCheck, column_expression, require_family
+from lakeproof.checks.kinds import Arguments, ColumnCheck, column_expression, require_family
 from lakeproof.checks.literals import literal_for, timestamp_literal
 from lakeproof.checks.parameters import Parameter
-from lakeproof.errors import CheckDefinitionError
+from lakeproof.checks.timezones import read_zone
 from lakeproof.model.column import Column, TypeFamily
 
 
-class NoFutureDates(RowCheck):
+class NoFutureDates(ColumnCheck):
     """No DATE lies after the clock's date, no TIMESTAMP after the clock's instant.
 
     The clock is the run's, not the database's: every rule of a run sees one moment. `timezone`
@@ -26,13 +26,7 @@ class NoFutureDates(RowCheck):
 
     def read(self, columns: Sequence[str], params: Mapping[str, object]) -> dict[str, object]:
         arguments = super().read(columns, params)
-        try:
-            ZoneInfo(str(arguments["timezone"]))
-        except (ZoneInfoNotFoundError, ValueError, OSError) as problem:
-            raise CheckDefinitionError(
-                f"parameter 'timezone' of check 'no_future_dates' is not an IANA zone: "
-                f"{arguments['timezone']!r}"
-            ) from problem
+        read_zone(self.name, arguments["timezone"])
         return arguments
 
     def violates(self, column: Column, arguments: Arguments, now: datetime) -> exp.Expr:

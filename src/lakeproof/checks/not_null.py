@@ -4,11 +4,11 @@ from datetime import datetime
 
 from sqlglot import exp
 
-from lakeproof.checks.kinds import Arguments, RowCheck, column_expression
+from lakeproof.checks.kinds import Arguments, ColumnCheck, column_expression
 from lakeproof.model.column import Column
 
 
-class NotNull(RowCheck):
+class NotNull(ColumnCheck):
     """The column holds no NULL. An empty string and NaN are values."""
 
     name = "not_null"

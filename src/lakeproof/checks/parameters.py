@@ -68,6 +68,8 @@ def normalise_text(value: object) -> object:
         return {normalise_text(key): normalise_text(item) for key, item in value.items()}
     if isinstance(value, (set, frozenset)):
         return frozenset(normalise_text(item) for item in value)
+    if isinstance(value, (list, tuple)) and set(map(type, value)) == {str}:
+        return tuple(unicodedata.normalize("NFC", text) for text in value)
     if isinstance(value, (list, tuple)):
         return tuple(normalise_text(item) for item in value)
     return value

@@ -4,12 +4,12 @@ from datetime import datetime
 
 from sqlglot import exp
 
-from lakeproof.checks.kinds import Arguments, RowCheck, any_of, column_expression, require_family
+from lakeproof.checks.kinds import Arguments, ColumnCheck, any_of, column_expression, require_family
 from lakeproof.checks.literals import zero_of
 from lakeproof.model.column import Column, TypeFamily
 
 
-class Positive(RowCheck):
+class Positive(ColumnCheck):
     """Numbers are above 0. Zero and NaN violate, NULL does not."""
 
     name = "positive"

@@ -1,13 +1,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, date, datetime
+from datetime import date, datetime
 from decimal import Decimal
 
 from sqlglot import exp
 
-from lakeproof.checks.kinds import Arguments, RowCheck, any_of, column_expression, require_family
-from lakeproof.checks.literals import above, as_datetime, below, exact_decimal
+from lakeproof.checks.bounds import is_above
+from lakeproof.checks.kinds import Arguments, ColumnCheck, any_of, column_expression, require_family
+from lakeproof.checks.literals import above, below
 from lakeproof.checks.parameters import Parameter
 from lakeproof.errors import CheckDefinitionError
 from lakeproof.model.column import Column, TypeFamily
@@ -15,7 +16,7 @@ from lakeproof.model.column import Column, TypeFamily
 _BOUND = (int, float, Decimal, date, datetime, str)
 
 
-class Range(RowCheck):
+class Range(ColumnCheck):
     """Values lie within [min_value, max_value], bounds included; one bound may be left out.
 
     For numbers, dates and timestamps (bounds of those as ISO text or Python values).
@@ -37,7 +38,7 @@ class Range(RowCheck):
         for name, bound in arguments.items():
             if isinstance(bound, (float, Decimal)) and Decimal(bound).is_nan():
                 raise CheckDefinitionError(f"parameter {name!r} of check 'range' is NaN")
-        if _is_above(low, high):
+        if is_above(low, high):
             raise CheckDefinitionError(
                 f"check 'range' has min_value {low!r} above max_value {high!r}"
             )
@@ -65,18 +66,3 @@ class Range(RowCheck):
         low, high = arguments["min_value"], arguments["max_value"]
         shown = f"[{'-inf' if low is None else low}, {'inf' if high is None else high}]"
         return f"have {column} outside {shown}"
-
-
-def _is_above(low: object, high: object) -> bool:
-    """Whether the bounds are the wrong way round; bounds of different kinds cannot tell."""
-    numbers = (int, float, Decimal)
-    if isinstance(low, numbers) and isinstance(high, numbers):
-        return exact_decimal(low) > exact_decimal(high)
-    first, second = as_datetime(low), as_datetime(high)
-    if first is None or second is None:
-        return False
-    return _in_utc(first) > _in_utc(second)
-
-
-def _in_utc(moment: datetime) -> datetime:
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
-from lakeproof.checks.kinds import Arguments, MeasureCheck, Verdict
+from lakeproof.checks.kinds import Arguments, Facts, MeasureCheck, Verdict
 from lakeproof.checks.parameters import Parameter
 from lakeproof.errors import CheckDefinitionError
 from lakeproof.model.column import Column
@@ -40,8 +40,9 @@ class RowCountRange(MeasureCheck):
     def measures(self, columns: Sequence[Column], arguments: Arguments) -> dict[str, exp.Expr]:
         return {}  # the scan counts the rows of every scope anyway
 
-    def judge(self, values: Mapping[str, object], total: int, arguments: Arguments) -> Verdict:
+    def judge(self, values: Mapping[str, object], arguments: Arguments, facts: Facts) -> Verdict:
         low, high = _bounds(arguments)
+        total = facts.total
         bound, distance = 0, 0
         if low is not None and total < low:
             bound, distance = low, low - total

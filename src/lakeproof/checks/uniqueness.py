@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lakeproof.checks.kinds import KeyCheck, KeyCounts, Verdict
+from lakeproof.checks.kinds import Arguments, KeyCheck, KeyCounts, Verdict
 
 
 class Uniqueness(KeyCheck):
@@ -16,18 +16,24 @@ class Uniqueness(KeyCheck):
     name = "uniqueness"
     dimension = "uniqueness"
 
-    def judge(self, counts: KeyCounts, total: int, columns: Sequence[str]) -> Verdict:
+    def judge(
+        self, counts: KeyCounts, total: int, columns: Sequence[str], arguments: Arguments
+    ) -> Verdict:
+        return self.verdict(counts, total, columns, "duplicated")
+
+    def verdict(self, counts: KeyCounts, total: int, columns: Sequence[str], what: str) -> Verdict:
+        """The verdict; `what` says how a key is bad."""
         named = ", ".join(columns)
         share = counts.surplus_rows / total if total else 0.0
         if counts.duplicated_values:
             values = "value" if counts.duplicated_values == 1 else "values"
             details = (
-                f"{counts.duplicated_values} duplicated {values} of {named}: "
+                f"{counts.duplicated_values} {what} {values} of {named}: "
                 f"{counts.rows_involved} rows involved, {counts.surplus_rows} surplus "
                 f"of {total} rows"
             )
         else:
-            details = f"no duplicated value of {named} in {total} rows"
+            details = f"no {what} value of {named} in {total} rows"
         return Verdict(
             failing=counts.duplicated_values,
             total=total,

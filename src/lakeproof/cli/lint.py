@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 import click
@@ -18,7 +18,7 @@ from lakeproof.cli.streams import results_only_on_stdout
 from lakeproof.cli.suites import Suite, all_checks, load_suites
 from lakeproof.config import Config
 from lakeproof.errors import SuiteError
-from lakeproof.gating.policy import EXIT_USAGE
+from lakeproof.gating.policy import EXIT_NOTHING, EXIT_USAGE
 from lakeproof.model.printable import printable
 from lakeproof.model.rule import RejectedRule, Rule
 from lakeproof.reporting.document import document_text
@@ -43,7 +43,7 @@ class Finding:
 @verbose_option
 @click.pass_context
 def lint(ctx: click.Context, *, suites: tuple[str, ...], config: str, style: str) -> None:
-    """Find mistakes in suites without starting Spark. Exit 2 if there are any.
+    """Find mistakes in suites without starting Spark. Exit 2 if there are any, 5 if no rule is.
 
     SUITE is package.module:NAME, a list of QualityCheck; several are joined, and a name that
     two of them use is a mistake.
@@ -71,6 +71,9 @@ def lint(ctx: click.Context, *, suites: tuple[str, ...], config: str, style: str
             results.write(f"{_counted(len(rules), 'rule')}, {told}")
     if findings:
         ctx.exit(EXIT_USAGE)
+    if not rules:
+        click.echo(f"lakeproof: no rules in {printable(', '.join(suites))}", err=True)
+        ctx.exit(EXIT_NOTHING)
 
 
 def rules_by_suite(
@@ -85,9 +88,13 @@ def rules_by_suite(
     return list(zip(owners, rules_of(all_checks(suites), config), strict=True))
 
 
-def refuse_rejected(suites: Sequence[Suite], config: Config) -> None:
-    """`--strict`: stop before Spark starts if a rule cannot run anyway."""
-    findings = [str(found) for found in _findings(rules_by_suite(suites, config))]
+def refuse_rejected(
+    suites: Sequence[Suite], config: Config, chosen: Collection[str] | None = None
+) -> None:
+    """`--strict`: stop before Spark starts if a rule, of those chosen, cannot run anyway."""
+    rules = rules_by_suite(suites, config)
+    among = [(suite, rule) for suite, rule in rules if chosen is None or rule.key in chosen]
+    findings = [str(found) for found in _findings(among)]
     if findings:
         raise SuiteError(f"--strict: {len(findings)} rule(s) cannot run: {'; '.join(findings)}")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import traceback
 from importlib import import_module
 from typing import NoReturn
@@ -10,6 +9,7 @@ from typing import NoReturn
 import click
 
 import lakeproof
+from lakeproof.cli.completion import completion_options
 from lakeproof.errors import (
     AlreadyRunningError,
     ConfigError,
@@ -17,17 +17,22 @@ from lakeproof.errors import (
     FencedError,
     GateClosedError,
     LakeproofError,
+    NothingSelectedError,
     StateSchemaError,
     SuiteError,
+    message_without_values,
     short_message,
 )
 from lakeproof.gating.policy import (
     EXIT_CLOSED_BY_DATA,
     EXIT_FENCED,
     EXIT_NOT_EVALUATED,
+    EXIT_NOTHING,
     EXIT_USAGE,
 )
+from lakeproof.hiding import hide_secrets
 from lakeproof.model.printable import printable
+from lakeproof.reporting.log_commands import inert
 
 EXIT_INTERRUPTED = 130
 
@@ -37,6 +42,7 @@ VERBOSE = "lakeproof.verbose"
 EXIT_CODES: dict[type[LakeproofError], int] = {
     ConfigError: EXIT_USAGE,
     SuiteError: EXIT_USAGE,
+    NothingSelectedError: EXIT_NOTHING,
     EngineUnavailableError: EXIT_NOT_EVALUATED,
     StateSchemaError: EXIT_NOT_EVALUATED,
     AlreadyRunningError: EXIT_FENCED,
@@ -47,9 +53,11 @@ EXIT_CODES: dict[type[LakeproofError], int] = {
 # The help is said here a second time because saying it there would import the command.
 COMMANDS = {
     "demo": ("lakeproof.cli.demo:demo", "A lakehouse with planted errors, checked."),
+    "init": ("lakeproof.cli.init:init", "Write a first configuration and suite."),
     "run": ("lakeproof.cli.run:run", "Check tables, keep the results, decide the gate."),
     "plan": ("lakeproof.cli.plan:plan", "Show what run would do, without reading a row."),
     "lint": ("lakeproof.cli.lint:lint", "Find mistakes in suites without starting Spark."),
+    "ls": ("lakeproof.cli.ls:ls", "List the rules that a selection means."),
     "show": ("lakeproof.cli.show:show", "Show kept results and violations."),
     "store": ("lakeproof.cli.store:store", "Make the tables that keep results."),
     "doctor": ("lakeproof.cli.doctor:doctor", "Say what is installed and what is missing."),
@@ -78,12 +86,12 @@ class LateGroup(click.Group):
             return super().invoke(ctx)
         except (click.ClickException, click.exceptions.Exit):
             raise
-        except (KeyboardInterrupt, click.Abort):
-            _end(ctx, "interrupted", EXIT_INTERRUPTED)
+        except (KeyboardInterrupt, click.Abort) as problem:
+            _end(ctx, "interrupted", EXIT_INTERRUPTED, _trace_of(problem))
         except BrokenPipeError:
             raise  # click ends quietly when nobody reads on
         except Exception as problem:  # noqa: BLE001 (one line for people, the trace with -v)
-            _end(ctx, _one_line(problem), exit_code_of(problem))
+            _end(ctx, _one_line(problem), exit_code_of(problem), _trace_of(problem))
 
 
 def exit_code_of(problem: Exception) -> int:
@@ -95,13 +103,34 @@ def exit_code_of(problem: Exception) -> int:
 def _one_line(problem: Exception) -> str:
     if isinstance(problem, LakeproofError):
         return " ".join(str(problem).split())
-    return f"unexpected {type(problem).__name__}: {short_message(problem)} (-v shows where)"
+    return f"unexpected {type(problem).__name__}: {_message(problem)} (-v shows where)"
 
 
-def _end(ctx: click.Context, text: str, code: int) -> NoReturn:
+def _message(problem: BaseException) -> str:
+    """What Spark raises unforeseen may come from reading rows; anything else does not."""
+    is_of_spark = type(problem).__module__.partition(".")[0] in {"pyspark", "py4j"}
+    return message_without_values(problem) if is_of_spark else short_message(problem)
+
+
+def _trace_of(problem: BaseException) -> str:
+    """Where it arose, and what it came from: Python's own way, but neither rows nor secrets."""
+    chain: list[BaseException] = []
+    found: BaseException | None = problem
+    while found is not None and found not in chain:
+        chain.append(found)
+        found = found.__cause__ or (None if found.__suppress_context__ else found.__context__)
+    told = [
+        f"{''.join(traceback.format_tb(one.__traceback__))}"
+        f"{type(one).__name__}: {printable(_message(one))}"
+        for one in reversed(chain)
+    ]
+    return hide_secrets("Traceback (most recent call last):\n" + "\nwhich led to:\n".join(told))
+
+
+def _end(ctx: click.Context, text: str, code: int, trace: str) -> NoReturn:
     if ctx.meta.get(VERBOSE):
-        traceback.print_exc(file=sys.stderr)
-    click.echo(f"lakeproof: {printable(text)}", err=True)
+        click.echo(inert(trace), err=True)
+    click.echo(f"lakeproof: {inert(printable(text))}", err=True)
     ctx.exit(code)
 
 
@@ -110,12 +139,14 @@ def _end(ctx: click.Context, text: str, code: int) -> NoReturn:
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80},
 )
 @click.version_option(lakeproof.__version__, prog_name="lakeproof")
+@completion_options
 def main() -> None:
     """Check lakehouse tables and close the gate on bad data.
 
     \b
     Exit codes: 0 gate open; 1 closed by bad data; 2 usage or suite error;
-    3 could not evaluate; 4 already running elsewhere; 5 nothing evaluated.
+    3 could not evaluate; 4 already running elsewhere; 5 nothing selected
+    or nothing evaluated.
     """  # noqa: D301 (\b is click's mark for "do not wrap")
 
 

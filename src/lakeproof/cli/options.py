@@ -84,13 +84,19 @@ config_option = click.option(
     help="lakeproof.toml to use. Default: the one in this folder.",
 )
 
-format_option = click.option(
-    "--format",
-    "style",
-    type=click.Choice(("console", "json")),
-    default="console",
-    help="json prints exactly one document.",
-)
+
+def format_choice(*kinds: str) -> Callable[[Command], Command]:
+    """--format, as `style`."""
+    return click.option(
+        "--format",
+        "style",
+        type=click.Choice(kinds),
+        default="console",
+        help="json prints exactly one document.",
+    )
+
+
+format_option = format_choice("console", "json")
 
 
 def where_options(*, stores: tuple[str, ...] = FORMATS) -> Callable[[Command], Command]:

@@ -17,6 +17,7 @@ from lakeproof.cli.options import (
     verbose_option,
     where_options,
 )
+from lakeproof.cli.selecting import Wanted, selection_options
 from lakeproof.cli.sessions import require_lakehouse, session_for
 from lakeproof.cli.streams import progress_on_stderr, results_only_on_stdout
 from lakeproof.cli.suites import all_checks, load_suites
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @suite_argument
+@selection_options
 @where_options(stores=())
 @key_option
 @click.option("--sql", is_flag=True, help="The SQL of every statement, as it runs.")
@@ -37,10 +39,11 @@ if TYPE_CHECKING:
 @progress_options
 @verbose_option
 @click.pass_context
-def plan(
+def plan(  # noqa: PLR0913 (one per option)
     ctx: click.Context,
     *,
     suites: tuple[str, ...],
+    wanted: Wanted,
     where: Where,
     keys: Mapping[str, tuple[str, ...]],
     sql: bool,
@@ -57,15 +60,23 @@ def plan(
     require_lakehouse(settings.session)
     with results_only_on_stdout() as results:
         loaded = load_suites(suites)
+        chosen = wanted.known_early(loaded, settings)
         if strict:
-            refuse_rejected(loaded, settings)
+            refuse_rejected(loaded, settings, chosen)
         with (
             progress_on_stderr(progress) as listener,
             session_for(settings.session, listener) as spark,
         ):
             from lakeproof.api import plan as plan_checks
 
-            planned = plan_checks(spark, all_checks(loaded), config=settings, keys=keys)
+            planned = plan_checks(
+                spark,
+                all_checks(loaded),
+                config=settings,
+                keys=keys,
+                select=wanted.select,
+                exclude=wanted.exclude,
+            )
         results.write(_plan_text(planned, style, sql=sql))
     if strict and planned.rejected:
         ctx.exit(EXIT_USAGE)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import click
 
@@ -11,30 +10,48 @@ from lakeproof.cli.lint import refuse_rejected
 from lakeproof.cli.options import (
     NO_STORE,
     Where,
-    format_option,
-    is_verbose,
     key_option,
     progress_options,
     suite_argument,
     verbose_option,
     where_options,
 )
+from lakeproof.cli.report_options import Reports, report_of, report_options
+from lakeproof.cli.selecting import Wanted, selection_options
 from lakeproof.cli.sessions import require_lakehouse, session_for
-from lakeproof.cli.streams import Results, progress_on_stderr, results_only_on_stdout
+from lakeproof.cli.streams import progress_on_stderr, results_only_on_stdout
 from lakeproof.cli.suites import all_checks, label_of, load_suites
 from lakeproof.config import FAIL_ON, FORMATS
 from lakeproof.gating.policy import EXIT_USAGE, exit_code
-from lakeproof.reporting.console import Passed, outcome_text
-from lakeproof.reporting.document import document_text
 
-if TYPE_CHECKING:
-    from lakeproof.api import RunOutcome
+
+def _read_quarantine(
+    _: click.Context, __: click.Parameter, given: tuple[str, ...]
+) -> str | Mapping[str, str] | None:
+    """One table to put all rows into, or one for each that is named."""
+    pairs = [text.rpartition("=") for text in given]
+    if not all(target.strip() for _table, _sign, target in pairs):
+        raise click.BadParameter("name the table to put the rows into: [TABLE=]TO")
+    if len(pairs) == 1 and not pairs[0][1]:
+        return pairs[0][2].strip()
+    named = {table.strip(): target.strip() for table, _sign, target in pairs}
+    if len(named) < len(pairs) or "" in named:
+        raise click.BadParameter("with several, write TABLE=TO, each table once")
+    return named or None
 
 
 @click.command()
 @suite_argument
+@selection_options
 @where_options(stores=(*FORMATS, NO_STORE))
 @key_option
+@click.option(
+    "--quarantine",
+    metavar="[TABLE=]TO",
+    multiple=True,
+    callback=_read_quarantine,
+    help="Bad rows of TABLE in full into table TO.",
+)
 @click.option("--run-id", default=None, help="Name of this run; repeating it adds nothing.")
 @click.option(
     "--timeout",
@@ -50,7 +67,7 @@ if TYPE_CHECKING:
     help="What makes the exit code 1. Default: error.",
 )
 @click.option("--strict", is_flag=True, help="A rule that cannot run makes the exit code 2.")
-@format_option
+@report_options
 @progress_options
 @verbose_option
 @click.pass_context
@@ -58,13 +75,15 @@ def run(  # noqa: PLR0913 (one per option)
     ctx: click.Context,
     *,
     suites: tuple[str, ...],
+    wanted: Wanted,
     where: Where,
     keys: Mapping[str, tuple[str, ...]],
+    quarantine: str | Mapping[str, str] | None,
     run_id: str | None,
     timeout: float | None,
     fail_on: str | None,
     strict: bool,
-    style: str,
+    reports: Reports,
     progress: str | None,
 ) -> None:
     """Check tables, keep the results and decide the gate.
@@ -75,8 +94,9 @@ def run(  # noqa: PLR0913 (one per option)
     require_lakehouse(settings.session)
     with results_only_on_stdout() as results:
         loaded = load_suites(suites)
+        chosen = wanted.known_early(loaded, settings)
         if strict:
-            refuse_rejected(loaded, settings)
+            refuse_rejected(loaded, settings, chosen)
         with (
             progress_on_stderr(progress) as listener,
             session_for(settings.session, listener) as spark,
@@ -89,31 +109,16 @@ def run(  # noqa: PLR0913 (one per option)
                 store=where.kept_in(settings),
                 run_id=run_id,
                 keys=keys,
+                select=wanted.select,
+                exclude=wanted.exclude,
                 config=settings,
+                quarantine=quarantine,
                 timeout_seconds=timeout,
                 suite=label_of(loaded),
                 listener=listener,
             )
-        if style == "json":
-            results.write(document_text(outcome.to_dict()))
-        else:
-            passed = Passed.LISTED if is_verbose(ctx) else Passed.COUNTED
-            _write_console(results, outcome, passed, where)
+        report = report_of(ctx, where, outcome.run_id, outcome.results, outcome.gate)
+        reports.write(results, report)
     if strict and outcome.plan.rejected:
         ctx.exit(EXIT_USAGE)
     ctx.exit(exit_code(outcome.results, outcome.gate, fail_on or settings.gate.fail_on))
-
-
-def _write_console(results: Results, outcome: RunOutcome, passed: Passed, where: Where) -> None:
-    """The report; it names the next command only if that command has something to show."""
-    is_kept = any(result.new_violations is not None for result in outcome.results)
-    has_hits = any(result.sample_keys for result in outcome.results)
-    command = f"lakeproof show violations --run {outcome.run_id}{where.typed}"
-    text = outcome_text(
-        outcome.run_id,
-        outcome.results,
-        outcome.gate,
-        passed=passed,
-        see_more=command if is_kept and has_hits else "",
-    )
-    results.write_report(text)

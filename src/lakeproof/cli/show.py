@@ -2,82 +2,129 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+import sys
+from collections.abc import Mapping
 
 import click
 
+from lakeproof.cli.looking_up import (
+    LATEST,
+    ids_of,
+    names_of,
+    newest_results,
+    results_among,
+    rule_name,
+    run_name,
+    table_name,
+    unknown_name,
+)
 from lakeproof.cli.options import (
     Where,
-    format_option,
+    format_choice,
     progress_options,
     verbose_option,
     where_options,
 )
-from lakeproof.cli.sessions import require_lakehouse, session_for
+from lakeproof.cli.report_options import Reports, report_of, report_options
+from lakeproof.cli.state_reader import state_reader
 from lakeproof.cli.streams import Results, progress_on_stderr, results_only_on_stdout
-from lakeproof.config import Config
-from lakeproof.gating.policy import EXIT_NOTHING
-from lakeproof.model.names import TableName
+from lakeproof.gating.policy import EXIT_NOTHING, decide
+from lakeproof.model.canonical import readable_key
+from lakeproof.model.outcome import CheckResult
 from lakeproof.model.printable import printable
-from lakeproof.reporting.document import document_text
+from lakeproof.reporting.csv_table import COLUMNS, csv_text, readable_result
+from lakeproof.reporting.document import document_text, result_document, schema_text
 from lakeproof.reporting.kept import heaviest_first, results_text, violations_text
-from lakeproof.running.progress import Listener
-from lakeproof.state.reading import Among, Answer, Question, SparkReader, StateReader
-from lakeproof.state.without_spark import reader_without_spark
+from lakeproof.reporting.log_commands import inert
+from lakeproof.reporting.trend import ASCII_BLOCKS, BLOCKS, RuleTrend, fits, trend_text, trends_of
+from lakeproof.state.reading import Among, Answer, Question
+from lakeproof.state.tables import VIOLATIONS
 
-LATEST = "latest"
 ALL = "all"
 
 
 @click.group()
 def show() -> None:
-    """Show kept results and violations."""
+    """Show kept runs, results and violations."""
+
+
+@show.command()
+@click.argument("run_id", metavar="[RUN]", default=LATEST)
+@where_options()
+@report_options
+@progress_options
+@verbose_option
+@click.pass_context
+def run(
+    ctx: click.Context, *, run_id: str, where: Where, reports: Reports, progress: str | None
+) -> None:
+    """Draw the report of a past run again, in any format. RUN is latest if not given.
+
+    Exit 5 if there is no such run; the gate as it was then is told, not exited with.
+    """
+    settings = where.settings()
+    with results_only_on_stdout() as output:
+        with (
+            progress_on_stderr(progress) as listener,
+            state_reader(where, settings, listener) as reader,
+        ):
+            name = run_name(reader, run_id)
+            found = heaviest_first(results_among(reader, [name]))
+            problem = "" if found else unknown_name(reader, [name])
+        if found:
+            reports.write(output, report_of(ctx, where, name.given, found, decide(found)))
+    if not found:
+        _end_with_nothing(ctx, problem)
 
 
 @show.command()
 @click.option("--run", "run_id", default=LATEST, metavar="ID", help="Default: latest.")
 @click.option("--table", default="", help="Of this table only.")
+@click.option("--trend", is_flag=True, help="The last runs of each rule, newest right.")
+@click.option(
+    "--runs", type=click.IntRange(1), default=30, show_default=True, help="How many, with --trend."
+)
 @click.option("--limit", type=click.IntRange(1), default=50, show_default=True)
 @where_options()
-@format_option
+@format_choice("console", "json", "csv")
 @progress_options
 @verbose_option
 @click.pass_context
-def results(
+def results(  # noqa: PLR0913 (one per option)
     ctx: click.Context,
     *,
     run_id: str,
     table: str,
+    trend: bool,
+    runs: int,
     limit: int,
     where: Where,
     style: str,
     progress: str | None,
 ) -> None:
     """Show the results of one run, failures first. Exit 5 if there is no such run."""
+    if trend and run_id != LATEST:
+        raise click.UsageError("give --run or --trend, not both")
     settings = where.settings()
+    # Asked before standard output is turned away from us.
+    blocks = BLOCKS if fits(BLOCKS, sys.stdout.encoding) else ASCII_BLOCKS
     with results_only_on_stdout() as output:
         with (
             progress_on_stderr(progress) as listener,
-            _reader(where, settings, listener) as reader,
+            state_reader(where, settings, listener) as reader,
         ):
-            wanted = _latest_run(reader) if run_id == LATEST else run_id
-            conditions = [Among(("run_id",), (wanted,))]
-            if table:
-                # A rule that could not be read has a short name only.
-                names = (table, str(_full_name(table, settings)))
-                conditions.append(Among(("table_fqn", "table_name"), names))
-            found = heaviest_first(reader.ask(Question("results", tuple(conditions))).rows)
-        shown = found[:limit]
-        if style == "json":
-            output.write(document_text({"run_id": wanted, "total": len(found), "results": shown}))
-        elif found:
-            output.write_report(results_text(wanted, shown, len(found)))
-    if not found:
-        of_table = f" of {table}" if table else ""
-        told = f"no results{of_table} of run {wanted!r} are kept" if wanted else "no run is kept"
-        click.echo(f"lakeproof: {printable(told)}", err=True)
-        ctx.exit(EXIT_NOTHING)
+            name = run_name(reader, run_id)
+            tables = [table_name(table, settings)] if table else []
+            asked = [name, *tables]
+            found = heaviest_first(results_among(reader, asked)) if not trend else []
+            lines = trends_of(newest_results(reader, tables), runs) if trend else []
+            problem = "" if found or lines else unknown_name(reader, asked)
+        if trend:
+            _write_trends(output, lines[:limit], len(lines), style, blocks)
+        else:
+            _write_results(output, name.given, found[:limit], len(found), style)
+    if not found and not lines:
+        _end_with_nothing(ctx, problem or f"no results of {table} of run {name.given!r} are kept")
 
 
 @show.command()
@@ -92,10 +139,12 @@ def results(
 @click.option("--run", "run_id", default="", metavar="ID", help="Found first or last by this run.")
 @click.option("--limit", type=click.IntRange(1), default=20, show_default=True)
 @where_options()
-@format_option
+@format_choice("console", "json", "csv")
 @progress_options
 @verbose_option
-def violations(
+@click.pass_context
+def violations(  # noqa: PLR0913 (one per option)
+    ctx: click.Context,
     *,
     status: str,
     table: str,
@@ -106,75 +155,105 @@ def violations(
     style: str,
     progress: str | None,
 ) -> None:
-    """Show bad rows by their keys: since when they are open, when they were resolved."""
+    """Show bad rows by their keys: since when they are open, when they were resolved.
+
+    Exit 5 if no result has that table, rule or run.
+    """
     settings = where.settings()
     with results_only_on_stdout() as output:
         with (
             progress_on_stderr(progress) as listener,
-            _reader(where, settings, listener) as reader,
+            state_reader(where, settings, listener) as reader,
         ):
-            conditions = []
-            if status != ALL:
-                conditions.append(Among(("status",), (status,)))
+            asked = []
+            conditions = [] if status == ALL else [Among(("status",), (status,))]
             if table:
-                conditions.append(Among(("table_fqn",), (str(_full_name(table, settings)),)))
+                asked.append(table_name(table, settings))
+                conditions.append(Among(("table_fqn",), asked[-1].values))
             if rule:
-                conditions.append(Among(("rule_id",), _ids_of(reader, rule)))
+                asked.append(rule_name(rule))
+                conditions.append(Among(("rule_id",), ids_of(reader, asked[-1])))
             if run_id:
+                asked.append(run_name(reader, run_id))
                 columns = ("first_run_id", "last_run_id", "reopened_run_id")
-                run = _latest_run(reader) if run_id == LATEST else run_id
-                conditions.append(Among(columns, (run,)))
+                conditions.append(Among(columns, asked[-1].values))
             order = ("table_fqn", "rule_id", "first_seen", "violation_key")
             answer = reader.ask(Question("violations", tuple(conditions), order, limit))
-            names = _names_of(reader, sorted({str(row["rule_id"]) for row in answer.rows}))
-        _write_violations(output, answer, names, style)
+            names = names_of(reader, sorted({str(row["rule_id"]) for row in answer.rows}))
+            problem = "" if answer.total else unknown_name(reader, asked)
+        if not problem or style != "console":
+            _write_violations(output, answer, names, style)
+    if problem:
+        _end_with_nothing(ctx, problem)
 
 
-def _write_violations(output: Results, answer: Answer, names: dict[str, str], style: str) -> None:
+@show.command()
+def schema() -> None:
+    """Print the JSON Schema of the result document, which --format json prints."""
+    click.echo(schema_text())
+
+
+def _end_with_nothing(ctx: click.Context, told: str) -> None:
+    click.echo(inert(f"lakeproof: {printable(told)}"), err=True)
+    ctx.exit(EXIT_NOTHING)
+
+
+def _write_results(
+    output: Results, run_id: str, shown: list[CheckResult], total: int, style: str
+) -> None:
     if style == "json":
-        rows = [{"rule": names.get(str(row["rule_id"])), **row} for row in answer.rows]
+        listed = [result_document(result) for result in shown]
+        output.write(document_text({"run_id": run_id, "total": total, "results": listed}))
+    elif style == "csv":
+        output.write(csv_text(COLUMNS, map(readable_result, shown)))
+    elif shown:
+        output.write_report(results_text(run_id, shown, total))
+
+
+def _write_trends(
+    output: Results, shown: list[RuleTrend], total: int, style: str, blocks: str
+) -> None:
+    points = [[_point(result) for result in trend.results] for trend in shown]
+    if style == "json":
+        rules = [
+            {**_rule(trend.latest), "status": trend.latest.status, "results": of_rule}
+            for trend, of_rule in zip(shown, points, strict=True)
+        ]
+        output.write(document_text({"total": total, "rules": rules}))
+    elif style == "csv":
+        rows = [
+            {**_rule(trend.latest), **point}
+            for trend, of_rule in zip(shown, points, strict=True)
+            for point in of_rule
+        ]
+        output.write(csv_text(_TREND_COLUMNS, rows))
+    elif shown:
+        output.write_report(trend_text(shown, total, blocks))
+
+
+_TREND_COLUMNS = (
+    "check_name", "table_fqn", "column_name", "run_id", "executed_at",
+    "status", "failing_rows", "total_rows", "measure",
+)  # fmt: skip
+
+
+def _rule(result: CheckResult) -> dict[str, object]:
+    return {name: getattr(result, name) for name in _TREND_COLUMNS[:3]}
+
+
+def _point(result: CheckResult) -> dict[str, object]:
+    return {name: result_document(result)[name] for name in _TREND_COLUMNS[3:]}
+
+
+def _write_violations(
+    output: Results, answer: Answer, names: Mapping[str, str], style: str
+) -> None:
+    rows = [{"rule": names.get(str(row["rule_id"])), **row} for row in answer.rows]
+    if style == "json":
         output.write(document_text({"total": answer.total, "violations": rows}))
+    elif style == "csv":
+        columns = ("rule", "key", *(column.name for column in VIOLATIONS.columns))
+        keyed = [{"key": readable_key(str(row["violation_key"])), **row} for row in rows]
+        output.write(csv_text(columns, keyed))
     else:
         output.write_report(violations_text(answer.rows, answer.total, names))
-
-
-@contextmanager
-def _reader(where: Where, settings: Config, listener: Listener) -> Iterator[StateReader]:
-    """Without Spark where that is possible, because Spark takes seconds to say the same."""
-    store = where.store_to_open(settings)
-    session = settings.session
-    require_lakehouse(session)
-    quick = reader_without_spark(session, store)
-    if quick is not None:
-        yield quick
-        return
-    with session_for(session, listener) as spark:
-        from lakeproof.state import open_store
-
-        yield SparkReader(open_store(spark, store))
-
-
-def _full_name(table: str, settings: Config) -> TableName:
-    return TableName.parse(table).resolve(settings.default_catalog, settings.default_namespace)
-
-
-def _latest_run(reader: StateReader) -> str:
-    """The run with the newest result; '' before the first."""
-    newest = reader.ask(Question("results", order=("-executed_at", "-run_id"), limit=1)).rows
-    return str(newest[0]["run_id"]) if newest else ""
-
-
-def _ids_of(reader: StateReader, name: str) -> tuple[str, ...]:
-    """Every logic that ever had this name: a rule that was changed has violations under both."""
-    kept = reader.ask(Question("results", (Among(("rule_key", "check_name"), (name,)),)))
-    return tuple(sorted({str(row["rule_id"]) for row in kept.rows}))
-
-
-def _names_of(reader: StateReader, rule_ids: Sequence[str]) -> dict[str, str]:
-    """What each rule was called last."""
-    if not rule_ids:
-        return {}
-    question = Question(
-        "results", (Among(("rule_id",), tuple(rule_ids)),), ("executed_at", "rule_key")
-    )
-    return {str(row["rule_id"]): str(row["check_name"]) for row in reader.ask(question).rows}

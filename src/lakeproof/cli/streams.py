@@ -13,6 +13,7 @@ import click
 
 from lakeproof.model.printable import printable
 from lakeproof.reporting.console import coloured
+from lakeproof.reporting.log_commands import inert
 from lakeproof.running.progress import Listener, StepDone, ignore
 
 STDOUT, STDERR = 1, 2
@@ -116,7 +117,7 @@ def progress_on_stderr(how: str | None) -> Iterator[Listener]:
 
 def _say_line(step: StepDone) -> None:
     seconds = f" ({step.seconds:.1f} s)" if step.seconds else ""
-    click.echo(f"{printable(step.text)}{seconds}", err=True)
+    click.echo(f"{inert(printable(step.text))}{seconds}", err=True)
 
 
 @contextmanager

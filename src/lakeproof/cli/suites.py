@@ -5,16 +5,15 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
 from types import ModuleType
 
+from lakeproof.cli.sources import with_sources
 from lakeproof.errors import SuiteError, short_message
+from lakeproof.model.nearest import NEAREST_MAX, nearest
 from lakeproof.model.suite import QualityCheck
-
-_NEAREST_MAX = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +56,7 @@ def _checks(name: str) -> tuple[QualityCheck, ...]:
         raise SuiteError(
             f"suite {name!r}: {attribute!r} is {problem}, not a list of QualityCheck.{near}"
         )
-    return tuple(found)
+    return with_sources(found, module, attribute)
 
 
 def _form_hint(name: str) -> str:
@@ -125,10 +124,9 @@ def _public_names(module: ModuleType) -> list[str]:
 
 
 def _nearest(name: str, known: Sequence[str]) -> str:
-    """Alike names first, whatever their case; else a few that there are."""
-    folded = {candidate.casefold(): candidate for candidate in known}
-    near = get_close_matches(name.casefold(), folded, n=_NEAREST_MAX)
+    """Names like this one, whatever their case; else those that there are, if they are few."""
+    near = nearest(name, known)
     if near:
-        return f" Nearest: {', '.join(folded[match] for match in near)}."
-    few = sorted(known)[:_NEAREST_MAX]
-    return f" There is: {', '.join(few)}." if few and len(known) <= _NEAREST_MAX else ""
+        return f" Nearest: {', '.join(near)}."
+    few = sorted(known)[:NEAREST_MAX]
+    return f" There is: {', '.join(few)}." if few and len(known) <= NEAREST_MAX else ""

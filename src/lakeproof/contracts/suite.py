@@ -45,7 +45,7 @@ def _expand(entry: object, number: int, config: Config) -> list[Rule | RejectedR
         return [_rule(entry, str(entry.name), _column_names(entry.column_name), config)]
     if isinstance(entry.for_each_column, str) or not isinstance(entry.for_each_column, Sequence):
         reason = f"for_each_column must be a list of columns, got {entry.for_each_column!r}"
-        return [_rejected(entry, str(entry.name), (), reason)]
+        return [_rejected(entry, str(entry.name), (), reason, config)]
     columns = dict.fromkeys(_column_names(entry.for_each_column))
     return [_rule(entry, f"{entry.name}:{column}", (column,), config) for column in columns]
 
@@ -56,24 +56,36 @@ def _rule(
     try:
         return _valid_rule(entry, key, columns, config)
     except LakeproofError as problem:
-        return _rejected(entry, key, columns, str(problem))
+        return _rejected(entry, key, columns, str(problem), config)
     except Exception as problem:  # noqa: BLE001 (nothing in one bad check may stop the others)
         reason = f"the check cannot be read: {type(problem).__name__}: {short_message(problem)}"
-        return _rejected(entry, key, columns, reason)
+        return _rejected(entry, key, columns, reason, config)
 
 
-def _rejected(entry: QualityCheck, key: str, columns: tuple[str, ...], reason: str) -> RejectedRule:
+def _rejected(
+    entry: QualityCheck, key: str, columns: tuple[str, ...], reason: str, config: Config
+) -> RejectedRule:
     return RejectedRule(
         key=key,
         check=str(entry.check_type),
         table_label=str(entry.table_name),
-        table=None,
+        table=_table_if_named(entry.table_name, config),
         column_label=",".join(columns),
         reason=reason,
         severity=_SEVERITIES.get(str(entry.severity or entry.criticality), Severity.ERROR),
         dimension=str(entry.dimension or ""),
         tags=() if _tags_problem(entry.tags) else tuple(str(tag) for tag in entry.tags),
+        source=str(entry.source),
     )
+
+
+def _table_if_named(name: object, config: Config) -> TableName | None:
+    """The table's full name, as far as what was given is one."""
+    try:
+        named = TableName.parse(_require_text("table_name", name))
+        return named.resolve(config.default_catalog, config.default_namespace)
+    except LakeproofError:
+        return None
 
 
 def _valid_rule(entry: QualityCheck, key: str, columns: tuple[str, ...], config: Config) -> Rule:
@@ -110,6 +122,7 @@ def _valid_rule(entry: QualityCheck, key: str, columns: tuple[str, ...], config:
         tags=_tags(entry.tags),
         description=entry.description or "",
         timeout_seconds=_timeout(entry.timeout_seconds),
+        source=entry.source,
     )
 
 
@@ -123,6 +136,9 @@ def _used_twice(rule: Rule | RejectedRule, taken: Collection[str]) -> RejectedRu
         column_label=rule.column_label,
         reason=f"the name {rule.key!r} is used again in this suite; names must be unique",
         severity=rule.severity,
+        dimension=rule.dimension,
+        tags=rule.tags,
+        source=rule.source,
     )
 
 

@@ -17,6 +17,7 @@ A value is `null` or a JSON pair `[tag, body]`; two values are equal exactly whe
     ["a",[value,...]]         array
     ["o",{"field":value}]     struct, fields sorted by name
     ["m",[[key,value],...]]   map, entries sorted by their text
+    ["h","9f86..."]           sha256 of one of these texts, where the value must not be shown
 
 A key is the JSON object of its columns sorted by name, without blanks. "Sorted" always means by
 code point, which is also the order of UTF-8 bytes. Strings escape what JSON demands, as Jackson
@@ -37,11 +38,14 @@ from decimal import Decimal
 from hashlib import sha256
 from typing import Any, Final
 
+from lakeproof.model.printable import printable
+
 __all__ = [
     "CANON_VERSION",
     "Months",
     "Struct",
     "canonical_payload",
+    "element_key",
     "encode_key",
     "encode_value",
     "hit_id",
@@ -97,6 +101,11 @@ def encode_key(columns: Mapping[str, object]) -> str:
 def row_key(columns: Mapping[str, object]) -> str:
     """The violation_key of a row that has no key columns: a hash over all of its columns."""
     return f'{{"_row":["h","{_sha256(encode_key(columns))}"]}}'
+
+
+def element_key(key: str, position: str) -> str:
+    """The violation_key of one element of a row: the row's key, and where in it the element is."""
+    return f'{{"@":{encode_value(position)},{key[1:]}'
 
 
 def hit_id(rule_id: str, violation_key: str) -> str:
@@ -322,9 +331,12 @@ def readable_key(violation_key: str) -> str:
     """
     try:
         columns = json.loads(violation_key)
+        position = columns.pop("@", None)
+        at = f" at {printable(position[1])}" if position else ""
         if list(columns) == ["_row"] and columns["_row"][0] == "h":
-            return f"row {columns['_row'][1][:READABLE_HASH_DIGITS]}…"
-        return ", ".join(f"{_shown(name)}={_readable(item)}" for name, item in columns.items())
+            return f"row {columns['_row'][1][:READABLE_HASH_DIGITS]}…{at}"
+        named = (f"{_shown(name)}={_readable(item)}" for name, item in columns.items())
+        return ", ".join(named) + at
     except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError):
         # A store may hold keys that someone else wrote; showing them beats failing on them.
         return _shown(violation_key)
@@ -370,6 +382,7 @@ def _number(text: str) -> str:
 
 _READABLE: Final[dict[str, Callable[[str], str]]] = {
     "f": _number,
+    "h": lambda text: f"#{text[:READABLE_HASH_DIGITS]}",
     "x": lambda text: f"0x{text}",
     "u": lambda text: _shown(bytes.fromhex(text).decode("utf-8", "replace")),
     "T": lambda text: _instant(text).partition("T")[2],

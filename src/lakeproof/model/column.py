@@ -50,15 +50,31 @@ _FAMILIES = {
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One top-level column; `type_text` is Spark's own short form, such as `decimal(10,2)`."""
+    """One column, a part of one, or an expression over the row.
+
+    `type_text` is Spark's own short form, such as `decimal(10,2)`. `fields` are those of a
+    struct, `element` that of an array or the value of a map, `map_key` the key of a map.
+    `path` leads to a part (empty: the column itself); `sql` is a user's expression instead.
+    """
 
     name: str
     type_text: str
+    nullable: bool = True
+    fields: tuple[Column, ...] = ()
+    element: Column | None = None
+    map_key: Column | None = None
+    path: tuple[str, ...] = ()
+    sql: str = ""
 
     @property
     def family(self) -> TypeFamily:
         base = self.type_text.split("(", 1)[0].split("<", 1)[0].split(" ", 1)[0].lower()
         return _FAMILIES.get(base, TypeFamily.OTHER)
+
+    @property
+    def is_collection(self) -> bool:
+        """An array or a map: it has elements, and so a size."""
+        return self.element is not None
 
     @property
     def is_collated(self) -> bool:

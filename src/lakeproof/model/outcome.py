@@ -24,6 +24,8 @@ class CheckResult:
     `failing_rows` is what the check counts as failing (for `uniqueness` the duplicated values),
     `total_rows` the rows in the filter's scope, `table_rows` all rows. `measure` is the number
     that was held against `threshold`; `measures` names every number the check took.
+    `sample_values` says what the checked columns held, one text for each of `sample_keys`;
+    `source` is where the rule was written, as `file:line`.
     """
 
     check_name: str
@@ -55,6 +57,8 @@ class CheckResult:
     measures: Mapping[str, float] = field(default_factory=dict)
     new_violations: int | None = None
     sample_keys: tuple[str, ...] = ()
+    sample_values: tuple[str, ...] = ()
+    source: str = ""
 
     def to_dict(self) -> dict[str, object]:
         """Plain values: the seed's fields first and in its order, then ours."""

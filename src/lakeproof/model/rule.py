@@ -76,6 +76,7 @@ class Rule:
     tags: tuple[str, ...] = ()
     description: str = ""
     timeout_seconds: float | None = None
+    source: str = ""
 
     @property
     def check(self) -> str:
@@ -101,3 +102,4 @@ class RejectedRule:
     rule_id: str = ""
     dimension: str = ""
     tags: tuple[str, ...] = ()
+    source: str = ""

@@ -13,6 +13,7 @@ class QualityCheck:
     `column_name` is one column, or a list of them for a composite key. `params` holds what the
     check type needs. `tolerance` is a share of rows, `absolute_tolerance` a number of rows;
     satisfying either is enough. `for_each_column` makes one rule of each listed column.
+    `source` is where it was written, as `file:line`; whoever loads a file fills it in.
     """
 
     name: str
@@ -30,3 +31,4 @@ class QualityCheck:
     for_each_column: Sequence[str] = field(default=(), kw_only=True)
     timeout_seconds: float | None = field(default=None, kw_only=True)
     criticality: str | None = field(default=None, kw_only=True)
+    source: str = field(default="", kw_only=True, compare=False)

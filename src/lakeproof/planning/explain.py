@@ -13,7 +13,7 @@ from datetime import UTC
 from lakeproof.model.printable import printable
 from lakeproof.model.rule import RejectedRule, Rule
 from lakeproof.planning.bad_rows import bad_rows_sql
-from lakeproof.planning.plan import KeyStep, Plan, QueryStep, TablePlan
+from lakeproof.planning.plan import KeyStep, MeasureStep, OwnStep, Plan, QueryStep, TablePlan
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ def total_actions(plan: Plan) -> int:
 
 def fused_rules(table: TablePlan) -> tuple[Rule, ...]:
     """The rules that the table's scan answers: all that have no action of their own."""
-    own = {step.rule_id for step in table.keys} | {step.rule_id for step in table.queries}
+    own = {step.rule_id for step in table.own_steps}
     return tuple(rule for rule in table.rules if rule.rule_id not in own)
 
 
@@ -57,7 +57,9 @@ def _statements(table: TablePlan) -> Iterable[Statement]:
     for key in table.keys:
         yield Statement(named, f"{_key_text(key)} for {_names(table, key.rule_id)}", key.sql)
     for query in table.queries:
-        yield Statement(named, f"query for {_names(table, query.rule_id)}", query.sql)
+        yield Statement(named, f"{query.what} for {_names(table, query.rule_id)}", query.sql)
+    for measure in table.measures:
+        yield Statement(named, f"measure for {_names(table, measure.rule_id)}", measure.sql)
     bad_rows = bad_rows_sql(table, frozenset(rule.rule_id for rule in table.rules))
     if bad_rows:
         yield Statement(named, "bad rows, if every rule fails", bad_rows)
@@ -111,12 +113,13 @@ def _table_node(table: TablePlan) -> _Node:
             _Node(f"bad rows known by: {key}"),
             scan,
             *(_own_node(table, step, _key_text(step)) for step in table.keys),
-            *(_own_node(table, step, _query_text(step)) for step in table.queries),
+            *(_own_node(table, step, _own_text(step)) for step in table.queries),
+            *(_own_node(table, step, _own_text(step)) for step in table.measures),
         ),
     )
 
 
-def _own_node(table: TablePlan, step: KeyStep | QueryStep, text: str) -> _Node:
+def _own_node(table: TablePlan, step: OwnStep, text: str) -> _Node:
     rules = [rule for rule in table.rules if rule.rule_id == step.rule_id]
     return _Node(f"{text}: 1 action", tuple(_Node(_rule_text(rule)) for rule in rules))
 
@@ -138,9 +141,9 @@ def _key_text(step: KeyStep) -> str:
     return f"key set ({', '.join(printable(name) for name in step.columns)}), {step.strategy}"
 
 
-def _query_text(step: QueryStep) -> str:
+def _own_text(step: QueryStep | MeasureStep) -> str:
     limit = "" if step.timeout_seconds is None else f", limit {step.timeout_seconds:g} s"
-    return f"query{limit}"
+    return f"{step.what if isinstance(step, QueryStep) else 'measure'}{limit}"
 
 
 def _names(table: TablePlan, rule_id: str) -> str:
@@ -205,10 +208,18 @@ def _table_document(table: TablePlan) -> dict[str, object]:
         ],
         "queries": [
             {
+                "what": step.what,
                 "timeout_seconds": step.timeout_seconds,
                 "rules": _rules_of(table, step.rule_id),
             }
             for step in table.queries
+        ],
+        "measures": [
+            {
+                "timeout_seconds": step.timeout_seconds,
+                "rules": _rules_of(table, step.rule_id),
+            }
+            for step in table.measures
         ],
     }
 

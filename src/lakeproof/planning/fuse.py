@@ -73,6 +73,7 @@ def scan_sql(step: ScanStep) -> str:
     items = [f"{total} AS table_rows"]
     items += [_count(within(scope.filter), scope.alias) for scope in step.scopes]
     items += [_count(within(tally.scope, tally.violates), tally.alias) for tally in step.tallies]
+    items += [_count_elements(tally) for tally in step.tallies if tally.elements]
     items += [f"{taken.sql} AS {taken.alias}" for taken in step.measurements]
     where = ""
     if push_down:
@@ -83,3 +84,9 @@ def scan_sql(step: ScanStep) -> str:
 
 def _count(condition: str, alias: str) -> str:
     return f"coalesce(sum(CASE WHEN {condition} THEN 1 ELSE 0 END), 0) AS {alias}"
+
+
+def _count_elements(tally: Tally) -> str:
+    condition = within(tally.scope, tally.violates)
+    counted = f"CASE WHEN {condition} THEN size({tally.elements}) ELSE 0 END"
+    return f"coalesce(sum({counted}), 0) AS {tally.elements_alias}"

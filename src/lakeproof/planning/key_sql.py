@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from lakeproof.checks.kinds import NullPolicy
 from lakeproof.model.column import Column, TypeFamily
 from lakeproof.model.names import quote
 from lakeproof.planning.fuse import within
@@ -15,16 +16,21 @@ _TILE_BITS = 6
 
 _NARROW_COLUMNS_MAX = 3
 
+_ROWS = "_lakeproof_rows"
+"""The rows of a group; the table's own columns stand beside it."""
 
-def choose_strategy(columns: Sequence[Column]) -> KeyStrategy:
+
+def choose_strategy(columns: Sequence[Column], nulls: NullPolicy) -> KeyStrategy:
     """Decided by types alone, so that the plan can say it before anything is read."""
     families = [column.family for column in columns]
-    if len(columns) <= _TILE_BITS and all(
-        family in {TypeFamily.INTEGER, TypeFamily.DATE} for family in families
+    if (
+        nulls is NullPolicy.DISTINCT  # a tile has no place for a NULL
+        and len(columns) <= _TILE_BITS
+        and all(family in {TypeFamily.INTEGER, TypeFamily.DATE} for family in families)
     ):
         return KeyStrategy.TILED
     # Bytes say nothing about equality under a collation, nor inside nested types.
-    hashable = all(
+    hashable = nulls is NullPolicy.DISTINCT and all(
         family is not TypeFamily.OTHER and not column.is_collated
         for family, column in zip(families, columns, strict=True)
     )
@@ -35,29 +41,54 @@ def choose_strategy(columns: Sequence[Column]) -> KeyStrategy:
 
 
 def key_step(
-    pinned: PinnedTable, rule_id: str, columns: Sequence[Column], scope: str, key_sql: str
+    pinned: PinnedTable,
+    rule_id: str,
+    columns: Sequence[Column],
+    scope: str,
+    key_sql: str,
+    nulls: NullPolicy = NullPolicy.DISTINCT,
 ) -> KeyStep:
     """The step for one key set; `key_sql` is the canonical key of these columns."""
-    strategy = choose_strategy(columns)
-    source = _source(pinned, columns, scope)
-    build = {
-        KeyStrategy.TILED: _tiled_sql,
-        KeyStrategy.GROUPED: _grouped_sql,
-        KeyStrategy.HASHED: _hashed_sql,
-    }[strategy]
+    strategy = choose_strategy(columns, nulls)
+    present = _present(columns) if nulls is NullPolicy.DISTINCT else ""
+    inside = within(scope, present)
+    source = f"FROM {pinned.relation}" + (f"\nWHERE {inside}" if inside else "")
+    surplus = _surplus(columns, nulls)
+    if strategy is KeyStrategy.TILED:
+        sql = _tiled_sql(source, columns)
+    else:
+        hashed = strategy is KeyStrategy.HASHED
+        sql = _grouped_sql(source, _hash(columns) if hashed else _names(columns), surplus)
     return KeyStep(
         rule_id=rule_id,
         columns=tuple(column.name for column in columns),
         scope=scope,
         strategy=strategy,
-        sql=build(source, columns),
-        hits_sql=_hits_sql(source, columns, strategy, key_sql),
+        sql=sql,
+        hits_sql=_hits_sql(source, columns, strategy, key_sql, surplus),
+        violates=_marked(columns, inside or "true", nulls),
+        key_sql=key_sql,
     )
 
 
-def _source(pinned: PinnedTable, columns: Sequence[Column], scope: str) -> str:
-    present = " AND ".join(f"{quote(column.name)} IS NOT NULL" for column in columns)
-    return f"FROM {pinned.relation}\nWHERE {within(scope, present)}"
+def _present(columns: Sequence[Column]) -> str:
+    return " AND ".join(f"{quote(column.name)} IS NOT NULL" for column in columns)
+
+
+def _surplus(columns: Sequence[Column], nulls: NullPolicy) -> str:
+    """How many rows of a group are too many: all but one, with a forbidden NULL in the key all."""
+    if nulls is NullPolicy.FORBID:
+        return f"CASE WHEN {_present(columns)} THEN {_ROWS} - 1 ELSE {_ROWS} END"
+    return f"{_ROWS} - 1"
+
+
+def _marked(columns: Sequence[Column], inside: str, nulls: NullPolicy) -> str:
+    """True for every row in scope whose key is not its alone."""
+    alike = f"sum(CASE WHEN {inside} THEN 1 ELSE 0 END) OVER (PARTITION BY {_names(columns)})"
+    bad = f"{alike} > 1"
+    if nulls is NullPolicy.FORBID:
+        bad = f"({bad} OR NOT ({_present(columns)}))"
+    return f"({inside}) AND {bad}"
 
 
 def _names(columns: Sequence[Column]) -> str:
@@ -99,10 +130,10 @@ def _tiled_sql(source: str, columns: Sequence[Column]) -> str:
     )
 
 
-def _grouped_sql(source: str, columns: Sequence[Column]) -> str:
+def _grouped_sql(source: str, group: str, surplus: str) -> str:
     return (
-        "SELECT coalesce(sum(n - 1), 0) AS surplus_rows\n"
-        f"FROM (SELECT count(*) AS n\n{source}\nGROUP BY {_names(columns)})"
+        f"SELECT coalesce(sum({surplus}), 0) AS surplus_rows\n"
+        f"FROM (SELECT {group}, count(*) AS {_ROWS}\n{source}\nGROUP BY {group})"
     )
 
 
@@ -115,15 +146,10 @@ def _hash(columns: Sequence[Column]) -> str:
     return f"xxhash64({', '.join(parts)})"
 
 
-def _hashed_sql(source: str, columns: Sequence[Column]) -> str:
-    return (
-        "SELECT coalesce(sum(n - 1), 0) AS surplus_rows\n"
-        f"FROM (SELECT count(*) AS n\n{source}\nGROUP BY {_hash(columns)})"
-    )
-
-
-def _hits_sql(source: str, columns: Sequence[Column], strategy: KeyStrategy, key_sql: str) -> str:
-    """Each repeated key by value with its rows; a hashed key is grouped only among suspects."""
+def _hits_sql(
+    source: str, columns: Sequence[Column], strategy: KeyStrategy, key_sql: str, surplus: str
+) -> str:
+    """Each bad key by value with its rows; a hashed key is grouped only among suspects."""
     names = _names(columns)
     suspects = ""
     if strategy is KeyStrategy.HASHED:
@@ -133,7 +159,7 @@ def _hits_sql(source: str, columns: Sequence[Column], strategy: KeyStrategy, key
             f"GROUP BY {hashed} HAVING count(*) > 1))"
         )
     return (
-        f"SELECT {key_sql} AS violation_key, _lakeproof_rows AS occurrences\n"
-        f"FROM (SELECT {names}, count(*) AS _lakeproof_rows\n{source}{suspects}\n"
-        f"GROUP BY {names} HAVING count(*) > 1)"
+        f"SELECT {key_sql} AS violation_key, {_ROWS} AS occurrences, {surplus} AS excess, "
+        f"'' AS observed\nFROM (SELECT {names}, count(*) AS {_ROWS}\n{source}{suspects}\n"
+        f"GROUP BY {names})\nWHERE {surplus} > 0"
     )

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from html import escape
+from typing import TypeAlias
 
 from lakeproof.model.rule import RejectedRule, Rule
 from lakeproof.planning.tables import PinnedTable
@@ -21,12 +23,22 @@ class Scope:
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """One row rule's place in the scan: bad rows are counted under `alias`."""
+    """One row rule's place in the scan: bad rows are counted under `alias`.
+
+    Over the elements of an array or map, `elements` is SQL of the bad ones as an array of
+    (at, observed), and `violates` is true if there is any. `observed` is what a bad row holds.
+    """
 
     rule_id: str
     alias: str
     violates: str
     scope: str
+    observed: str = "''"
+    elements: str = ""
+
+    @property
+    def elements_alias(self) -> str:
+        return f"{self.alias}_elements"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +78,10 @@ class KeyStrategy(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class KeyStep:
-    """One key set under one filter: one action."""
+    """One key set under one filter: one action.
+
+    `violates` is true, along the table, for every row whose key is bad; `key_sql` names it.
+    """
 
     rule_id: str
     columns: tuple[str, ...]
@@ -74,28 +89,55 @@ class KeyStep:
     strategy: KeyStrategy
     sql: str
     hits_sql: str
+    violates: str
+    key_sql: str
 
 
 @dataclass(frozen=True, slots=True)
 class QueryStep:
-    """One user query: one action."""
+    """Bad rows by a query of their own, the user's or ours: one action that lists them.
+
+    `violates` marks the bad rows of the checked table, which `key_sql` names; a user's query
+    marks none.
+    """
+
+    rule_id: str
+    what: str
+    scope: str
+    sql: str
+    timeout_seconds: float | None
+    violates: str = ""
+    key_sql: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class MeasureStep:
+    """Aggregates that would slow the scan which all rules share: one action."""
 
     rule_id: str
     scope: str
+    measurements: tuple[Measurement, ...]
     sql: str
-    hits_sql: str
     timeout_seconds: float | None
+
+
+OwnStep: TypeAlias = KeyStep | QueryStep | MeasureStep
 
 
 @dataclass(frozen=True, slots=True)
 class TablePlan:
-    """Everything to do over one table at one position."""
+    """Everything to do over one table at one position.
+
+    `element_key_sql` makes the key of an element out of `row_key` and `hit.at`.
+    """
 
     pinned: PinnedTable
     rules: tuple[Rule, ...]
     scan: ScanStep
     keys: tuple[KeyStep, ...]
     queries: tuple[QueryStep, ...]
+    measures: tuple[MeasureStep, ...]
+    element_key_sql: str
     mode: str
     mode_reason: str
 
@@ -108,7 +150,18 @@ class TablePlan:
     @property
     def actions(self) -> int:
         """Spark actions that read the table if everything passes."""
-        return 1 + len(self.keys) + len(self.queries)
+        return 1 + len(self.own_steps)
+
+    @property
+    def own_steps(self) -> tuple[OwnStep, ...]:
+        """The steps that are an action each, beside the scan."""
+        return (*self.keys, *self.queries, *self.measures)
+
+    @property
+    def measurements(self) -> tuple[Measurement, ...]:
+        """Every number that is taken, in the scan or beside it."""
+        beside = (taken for step in self.measures for taken in step.measurements)
+        return (*self.scan.measurements, *beside)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,3 +180,11 @@ class Plan:
     @property
     def rules(self) -> tuple[Rule, ...]:
         return tuple(rule for table in self.tables for rule in table.rules)
+
+    def __str__(self) -> str:
+        from lakeproof.planning.explain import plan_tree
+
+        return plan_tree(self)
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"

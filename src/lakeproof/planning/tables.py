@@ -17,6 +17,7 @@ class PinnedTable:
     """A table at one position. `relation` is SQL that reads exactly that position.
 
     `key_columns` identify a row to people; without them `key_sql` is a hash of the whole row.
+    `sensitive` columns are never shown: in a key they stand as a hash.
     """
 
     table: TableName
@@ -27,6 +28,11 @@ class PinnedTable:
     relation: str
     key_columns: tuple[str, ...]
     key_sql: str
+    sensitive: frozenset[str] = frozenset()
+
+    def is_sensitive(self, name: str) -> bool:
+        """Whether the column's values must not be shown."""
+        return name in self.sensitive
 
     def column(self, name: str) -> Column | None:
         """The column of that name; letter case and Unicode form do not matter.
@@ -46,15 +52,28 @@ class TableReader(Protocol):
     """The part of an engine that planning needs; it reads metadata, never rows."""
 
     def pin(
-        self, table: TableName, key: Sequence[str], position: Position | None = None
+        self,
+        table: TableName,
+        key: Sequence[str],
+        position: Position | None = None,
+        sensitive: Sequence[str] = (),
     ) -> PinnedTable:
         """The table at `position`, or at its head now."""
 
     def key_sql(self, pinned: PinnedTable, columns: Sequence[Column]) -> str:
         """The canonical key of these columns, as an expression over the table."""
 
-    def query_key_sql(self, sql: str, key: Sequence[str]) -> str:
-        """The canonical key of a query's rows: by `key` if it returns them, else a row hash."""
+    def query_key_sql(self, sql: str, pinned: PinnedTable) -> str:
+        """The key of a query's rows: by the table's key if it returns that, else a row hash."""
+
+    def element_key_sql(self, key_sql: str, position_sql: str) -> str:
+        """The key of one element of a row, as `model.canonical.element_key` makes it."""
+
+    def hit_id_sql(self, rule_id: str, key_sql: str) -> str:
+        """The identity of a violation of that rule."""
+
+    def values_relation(self, values: Sequence[str], type_text: str) -> str:
+        """A relation with these values, given as text, in a column `value` of that type."""
 
     def head(self, table: TableName) -> Position | None:
         """Where the table stands now."""
@@ -64,3 +83,6 @@ class TableReader(Protocol):
 
     def ensure_predicate(self, pinned: PinnedTable, sql: str) -> None:
         """Refuse what is not one harmless condition on a row of the table."""
+
+    def expression_type(self, pinned: PinnedTable, sql: str) -> str:
+        """The type of a harmless expression over a row; anything else is refused."""

@@ -9,18 +9,24 @@ import math
 import re
 import textwrap
 from collections.abc import Iterable, Sequence
-from enum import Enum
-from typing import TYPE_CHECKING, Protocol
+from itertools import chain, repeat
+from typing import TYPE_CHECKING
 
 from lakeproof.model.canonical import readable_key
 from lakeproof.model.outcome import CheckResult, CheckStatus
 from lakeproof.model.printable import printable
+from lakeproof.reporting.log_commands import inert
+from lakeproof.reporting.run_report import Decision, Passed, RunReport
 
 if TYPE_CHECKING:
     from rich.text import Text
 
 WIDTH = 80
 SAMPLE_KEYS_MAX = 3
+SAMPLE_VALUE_CHARACTERS_MAX = 60
+BAD_DATA = frozenset({CheckStatus.FAILED, CheckStatus.WARNED})
+"""Statuses that bad rows lead to: only there is a share, a threshold and a sample to tell."""
+
 _CLOSERS_MAX = 8
 _INDENT = " " * 8
 _NO_TOLERANCE = "0 rows"
@@ -43,26 +49,6 @@ _STYLES = {
 }
 
 
-class Passed(Enum):
-    """Whether rules that passed are listed, or only counted."""
-
-    COUNTED = "counted"
-    LISTED = "listed"
-
-
-class Decision(Protocol):
-    """What a report needs of the gate's decision."""
-
-    @property
-    def is_open(self) -> bool: ...
-
-    @property
-    def reasons(self) -> tuple[str, ...]: ...
-
-    @property
-    def failures(self) -> tuple[CheckResult, ...]: ...
-
-
 def outcome_text(
     run_id: str,
     results: Sequence[CheckResult],
@@ -79,7 +65,17 @@ def outcome_text(
     blocks.append("\n".join(_gate_lines(results, gate)))
     if see_more:
         blocks.append(f"See the bad rows: {see_more}")
-    return "\n".join(blocks)
+    return inert("\n".join(blocks))
+
+
+def render_console(report: RunReport) -> str:
+    return outcome_text(
+        report.run_id,
+        report.results,
+        report.gate,
+        passed=report.passed,
+        see_more=report.see_more,
+    )
 
 
 def by_weight(results: Iterable[CheckResult]) -> list[CheckResult]:
@@ -103,12 +99,21 @@ def target_of(result: CheckResult) -> str:
 
 def allowed_text(result: CheckResult) -> str:
     """The threshold in words; a bound of the check's own comes before the tolerance."""
-    bound, _, tolerance = result.threshold.rpartition("; ")
+    bound, tolerance = _bound_and_tolerance(result)
     if not bound:
-        return printable(result.threshold)
-    if tolerance == _NO_TOLERANCE:
-        return printable(bound)
-    return printable(f"{bound}, tolerated {tolerance}")
+        return printable(tolerance)
+    return printable(f"{bound}, tolerated {tolerance}" if tolerance else bound)
+
+
+def found_text(result: CheckResult) -> str:
+    """What was found, how much is allowed, and what of it is new: a failure's one line."""
+    found, allowed = observed_text(result), f"allowed {allowed_text(result)}"
+    if result.details:
+        found = f"{printable(result.details)}{_in_brackets(_failing_share(result))}"
+        bound, tolerance = _bound_and_tolerance(result)
+        if bound and bound in result.details:
+            allowed = f"tolerated {printable(tolerance)}" if tolerance else ""
+    return "; ".join(fact for fact in (found, allowed, news_text(result)) if fact)
 
 
 def observed_text(result: CheckResult) -> str:
@@ -118,16 +123,37 @@ def observed_text(result: CheckResult) -> str:
     something else: rows beyond the first of each key, or the number of rows itself.
     """
     scanned = f"{result.total_rows:,} rows"
-    if "; " in result.threshold:
+    if _bound_and_tolerance(result)[0]:
         return f"observed {number_text(result.measure)}"
+    share = _failing_share(result)
     if "surplus_rows" in result.measures:
-        surplus = f"{int(result.measures['surplus_rows']):,} surplus of {scanned}"
-        return f"{surplus}{_in_brackets(result.measure)}"
+        return f"{int(result.measures['surplus_rows']):,} surplus of {scanned}{_in_brackets(share)}"
+    if share is None and result.total_rows:
+        observed = share_text(result.measure)
+        return f"failing {result.failing_rows:,} in {scanned}, observed {observed}"
+    return f"{result.failing_rows:,} of {scanned} failed{_in_brackets(share)}"
+
+
+def _bound_and_tolerance(result: CheckResult) -> tuple[str, str]:
+    """The check's own bound ('' if it has none), and how much beyond it is tolerated ('' if none).
+
+    Without a bound the tolerance is all there is to say, so there it is said even if it is none.
+    """
+    bound, _, tolerance = result.threshold.rpartition("; ")
+    return bound, "" if bound and tolerance == _NO_TOLERANCE else tolerance
+
+
+def _failing_share(result: CheckResult) -> float | None:
+    """The share of rows that fail; None if the check measures something else."""
+    if _bound_and_tolerance(result)[0]:
+        return None
+    if "surplus_rows" in result.measures:
+        return result.measure
     share = result.failing_rows / result.total_rows if result.total_rows else None
-    counts_rows = result.measure is None or result.measure == result.failing_rows
-    if counts_rows or (share is not None and math.isclose(result.measure or 0.0, share)):
-        return f"{result.failing_rows:,} of {scanned} failed{_in_brackets(share)}"
-    return f"failing {result.failing_rows:,} in {scanned}, observed {share_text(result.measure)}"
+    measure = result.measure
+    if measure is None or measure == result.failing_rows or share is None:
+        return share
+    return share if math.isclose(measure, share) else None
 
 
 def _in_brackets(share: float | None) -> str:
@@ -167,12 +193,28 @@ def news_text(result: CheckResult) -> str:
 
 
 def sample_text(result: CheckResult) -> str:
-    """Up to three keys of bad rows, and whether there are more."""
-    shown = [readable_key(key) for key in result.sample_keys[:SAMPLE_KEYS_MAX]]
+    return " | ".join(samples_of(result))
+
+
+def samples_of(result: CheckResult) -> list[str]:
+    """Up to three keys of bad rows with what they held, and whether there are more."""
+    values = chain(result.sample_values, repeat(""))
+    pairs = zip(result.sample_keys[:SAMPLE_KEYS_MAX], values, strict=False)
+    shown = [f"{readable_key(key)}{_value_text(value)}" for key, value in pairs]
     # Fewer keys than that are all there are: many bad rows may share one.
     if len(shown) == SAMPLE_KEYS_MAX and result.failing_rows > len(shown):
         shown.append("...")
-    return " | ".join(shown)
+    return shown
+
+
+def _value_text(value: str) -> str:
+    """In brackets, cut: a document in a column must not push the other keys out of sight."""
+    if not value:
+        return ""
+    shown = printable(value)
+    if len(shown) > SAMPLE_VALUE_CHARACTERS_MAX:
+        shown = shown[: SAMPLE_VALUE_CHARACTERS_MAX - 3] + "..."
+    return f" ({shown})"
 
 
 def status_word(result: CheckResult) -> str:
@@ -188,14 +230,13 @@ def counts_text(results: Sequence[CheckResult]) -> str:
 def _result_lines(result: CheckResult) -> Iterable[str]:
     check = f": {printable(result.check_type)} on {target_of(result)}"
     yield f"{status_word(result):<7} {printable(result.check_name)}{check}"
-    yield from _wrapped(printable(result.details))
-    if result.status not in {CheckStatus.FAILED, CheckStatus.WARNED}:
+    if result.status not in BAD_DATA:
+        yield from _wrapped(printable(result.details))
         return
-    facts = [observed_text(result), f"allowed {allowed_text(result)}", news_text(result)]
-    yield from _wrapped(", ".join(fact for fact in facts if fact))
-    keys = sample_text(result)
-    if keys:
-        yield from _wrapped(f"keys: {keys}")
+    yield from _wrapped(found_text(result))
+    rows = sample_text(result)
+    if rows:
+        yield from _wrapped(f"rows: {rows}")
 
 
 def _wrapped(text: str) -> list[str]:

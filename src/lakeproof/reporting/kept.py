@@ -6,38 +6,41 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
 from lakeproof.model.canonical import readable_key
-from lakeproof.model.outcome import CheckStatus
+from lakeproof.model.outcome import CheckResult
 from lakeproof.model.printable import printable
-from lakeproof.reporting.console import ORDER
+from lakeproof.reporting.console import by_weight, status_word
+from lakeproof.reporting.log_commands import inert
+
+_TO_SECONDS = len("2025-01-02 03:04:05")
 
 Row = Mapping[str, object]
 
 
-def heaviest_first(rows: Iterable[Row]) -> list[Row]:
-    """Kept results in the order of a report: failed, error, warned, skipped, passed."""
-    places = {status.value: place for place, status in enumerate(ORDER)}
-    unknown = places[CheckStatus.ERROR.value]
-    return sorted(
-        rows,
-        key=lambda row: (
-            places.get(str(row["status"]), unknown),
-            str(row["table_fqn"]),
-            str(row["rule_key"]),
-        ),
+def heaviest_first(results: Iterable[CheckResult]) -> list[CheckResult]:
+    """In the order of a report, and then by name: the suite's own order is not kept."""
+    return by_weight(
+        sorted(results, key=lambda result: (result.table_fqn, result.rule_key, result.check_name))
     )
 
 
-def results_text(run_id: str, rows: Sequence[Row], total: int) -> str:
+def results_text(run_id: str, results: Sequence[CheckResult], total: int) -> str:
     """One line per result, the name last because it may be long."""
-    moment = _moment(rows[0]["executed_at"]) if rows else ""
+    moment = printable(results[0].executed_at[:_TO_SECONDS]) if results else ""
     head = f"Run {printable(run_id)}{f' at {moment} UTC' if moment else ''}"
     lines = [head, f"{'STATUS':<7} {'FAILING':>11} {'ROWS':>13}  RULE"]
     lines += [
-        f"{printable(row['status']).upper():<7} {_count(row['failing_rows']):>11} "
-        f"{_count(row['total_rows']):>13}  {printable(row['check_name'])} ({_target(row)})"
-        for row in rows
+        f"{status_word(result):<7} {result.failing_rows:>11,} {result.total_rows:>13,}  "
+        f"{name_and_place(result)}"
+        for result in results
     ]
-    return "\n".join([*lines, _shown(len(rows), total, "results")])
+    return inert("\n".join([*lines, shown_of(len(results), total, "results")]))
+
+
+def name_and_place(result: CheckResult) -> str:
+    """`name (catalog.schema.table.column)`."""
+    column = f".{result.column_name}" if result.column_name else ""
+    place = f"{result.table_fqn or result.table_name}{column}"
+    return f"{printable(result.check_name)} ({printable(place)})"
 
 
 def violations_text(rows: Sequence[Row], total: int, names: Mapping[str, str]) -> str:
@@ -51,7 +54,7 @@ def violations_text(rows: Sequence[Row], total: int, names: Mapping[str, str]) -
             lines.append(f"{printable(name)} on {printable(row['table_fqn'])}")
             above = rule
         lines += _violation_lines(row)
-    return "\n".join([*lines, _shown(len(rows), total, "violations")])
+    return inert("\n".join([*lines, shown_of(len(rows), total, "violations")]))
 
 
 def _violation_lines(row: Row) -> Iterable[str]:
@@ -67,20 +70,10 @@ def _violation_lines(row: Row) -> Iterable[str]:
     yield f"            {life}"
 
 
-def _shown(shown: int, total: int, noun: str) -> str:
+def shown_of(shown: int, total: int, noun: str) -> str:
     if shown == total:
         return f"{total:,} {noun}"
     return f"{shown:,} of {total:,} {noun} shown; --limit shows more"
-
-
-def _target(row: Row) -> str:
-    table = row["table_fqn"] or row["table_name"]
-    column = f".{row['column_name']}" if row["column_name"] else ""
-    return printable(f"{table}{column}")
-
-
-def _count(value: object) -> str:
-    return f"{int(str(value)):,}"
 
 
 def _moment(value: object) -> str:

@@ -8,16 +8,15 @@ from html import escape
 from lakeproof.model.outcome import CheckResult, CheckStatus
 from lakeproof.model.printable import printable
 from lakeproof.reporting.console import (
-    Decision,
-    allowed_text,
+    BAD_DATA,
     by_weight,
     counts_text,
-    news_text,
-    observed_text,
+    found_text,
     sample_text,
     status_word,
     target_of,
 )
+from lakeproof.reporting.run_report import Decision
 
 SIZE_CHARACTERS_MAX = 90_000
 """Of the rows; with head and foot the fragment stays under 100 KB in plain ASCII."""
@@ -80,14 +79,12 @@ def _gate_html(run_id: str, results: Sequence[CheckResult], gate: Decision) -> s
 
 def _row(result: CheckResult) -> str:
     colour = _COLOURS.get(result.status, _COLOURS[CheckStatus.ERROR])
-    found = [_safe(result.details, _DETAILS_CHARACTERS_MAX)]
-    if result.status in {CheckStatus.FAILED, CheckStatus.WARNED}:
-        facts = (observed_text(result), f"allowed {allowed_text(result)}", news_text(result))
-        told = ", ".join(fact for fact in facts if fact)
-        found.append(_safe(told, _DETAILS_CHARACTERS_MAX))
-        keys = sample_text(result)
-        if keys:
-            found.append(f"<code>{_safe(keys, _DETAILS_CHARACTERS_MAX)}</code>")
+    is_bad_data = result.status in BAD_DATA
+    told = found_text(result) if is_bad_data else result.details
+    found = [_safe(told, _DETAILS_CHARACTERS_MAX)]
+    rows = sample_text(result) if is_bad_data else ""
+    if rows:
+        found.append(f"<code>{_safe(rows, _DETAILS_CHARACTERS_MAX)}</code>")
     cells = (
         f'<b style="color:{colour}">{_safe(status_word(result), _NAME_CHARACTERS_MAX)}</b>',
         _safe(result.check_name, _NAME_CHARACTERS_MAX),

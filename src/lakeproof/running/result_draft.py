@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from lakeproof.checks.catalogue import find_check
+from lakeproof.checks.kinds import Verdict
 from lakeproof.model.outcome import DETAILS_CHARACTERS_MAX, CheckResult, CheckStatus
 from lakeproof.model.rule import RejectedRule, Rule, Severity
-from lakeproof.running.evaluate import Evaluation, TableEvaluation
+from lakeproof.planning.places import find_place
+from lakeproof.planning.tables import PinnedTable
+from lakeproof.running.findings import TableFindings
+from lakeproof.running.judging import Evaluation
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +35,7 @@ class ResultDraft:
     labels: RunLabels
     executed_at: str
 
-    def of(self, rule: Rule, found: TableEvaluation, evaluation: Evaluation) -> CheckResult:
+    def of(self, rule: Rule, found: TableFindings, evaluation: Evaluation) -> CheckResult:
         """The result of a rule that was planned: judged, or in error."""
         pinned = found.plan.pinned
         unjudged = replace(
@@ -45,7 +50,18 @@ class ResultDraft:
         verdict = evaluation.verdict
         if verdict is None:
             return unjudged
+        if verdict.skipped:
+            return replace(
+                unjudged,
+                status=CheckStatus.SKIPPED,
+                total_rows=verdict.total,
+                details=_cut(verdict.details),
+                measure=verdict.measure,
+                measures=dict(verdict.measures),
+            )
         passed = rule.threshold.allows(verdict.excess, verdict.share)
+        if _shows_sensitive_values(rule, pinned):
+            verdict = _withheld(verdict, passed=passed)
         failed = CheckStatus.FAILED if rule.severity is Severity.ERROR else CheckStatus.WARNED
         unlisted = found.unlisted.get(rule.rule_id)
         note = f" (bad rows were not listed: {unlisted})" if unlisted else ""
@@ -60,6 +76,7 @@ class ResultDraft:
             measures=dict(verdict.measures),
             threshold=bound,
             sample_keys=evaluation.hits.sample_keys if evaluation.hits else (),
+            sample_values=evaluation.hits.sample_values if evaluation.hits else (),
         )
 
     def rejected(self, rule: RejectedRule) -> CheckResult:
@@ -87,7 +104,26 @@ class ResultDraft:
             suite=self.labels.suite,
             try_number=self.labels.try_number,
             dag_run_id=self.labels.dag_run_id,
+            source=rule.source,
         )
+
+
+def _shows_sensitive_values(rule: Rule, pinned: PinnedTable) -> bool:
+    """Whether the verdict may hold a value of a column that is declared sensitive.
+
+    An expression may name any column, so one over a table with sensitive columns counts.
+    """
+    check = find_check(rule.check)
+    if not check.shows_values or not pinned.sensitive:
+        return False
+    roots = [find_place(pinned, name).root.name for name in rule.columns]
+    return not roots or any(pinned.is_sensitive(name) for name in roots)
+
+
+def _withheld(verdict: Verdict, *, passed: bool) -> Verdict:
+    told = "within its bounds" if passed else "outside its bounds"
+    details = f"{told}; the values are withheld, for the column is declared sensitive"
+    return replace(verdict, details=details, measure=None, measures={})
 
 
 def _cut(details: str) -> str:

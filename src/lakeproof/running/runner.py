@@ -1,6 +1,6 @@
 """The order of a run, once.
 
-lease -> intent -> read -> key index -> violations -> results -> progress -> events
+lease -> intent -> read -> key index -> violations -> quarantine -> results -> progress -> events
 
 Each step ends at a named fault point; the store reaches those that lie inside its own steps
 (`after_lease`, `after_progress`). Whatever dies in between, the same run_id repeated reads
@@ -11,7 +11,7 @@ number, results are added by (run_id, rule_key).
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -25,10 +25,13 @@ from lakeproof.model.names import TableName
 from lakeproof.model.outcome import CheckResult
 from lakeproof.model.position import Position
 from lakeproof.planning.plan import Plan, TablePlan
-from lakeproof.running.evaluate import TableEvaluation, evaluate_table, evaluation_of
+from lakeproof.running.evaluate import evaluate_table
+from lakeproof.running.findings import TableFindings
+from lakeproof.running.judging import evaluation_of, needs_previous
 from lakeproof.running.progress import Listener, StepDone, ignore
 from lakeproof.running.result_draft import ResultDraft, RunLabels
 from lakeproof.running.time_budget import TimeBudget
+from lakeproof.state.quarantine import Quarantine
 from lakeproof.state.store import Batch, Store, TableWork
 
 Given = TypeVar("Given")
@@ -46,6 +49,7 @@ class Runner:
 
     engine: Engine
     store: Store | None = None
+    quarantine: Quarantine | None = None
     timeout_seconds: float | None = None
     listener: Listener = field(default=ignore)
     clock: Callable[[], datetime] = field(default=lambda: datetime.now(UTC))
@@ -55,6 +59,8 @@ class Runner:
 
         `replan` makes the plan of the same rules at given positions, or at the heads.
         """
+        if self.quarantine is not None:
+            self.quarantine.prepare(plan.tables)
         if self.store is None:
             return plan, self._evaluate(plan, labels, {}, {})[0]
         recorded = self._recorded(plan, labels)
@@ -145,8 +151,12 @@ class Runner:
         executed_at = plan.now.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S.%f")
         draft = ResultDraft(labels, executed_at)
         by_key = {rule.key: draft.rejected(rule) for rule in plan.rejected}
+        previous = self._previous(plan, labels)
         evaluations = [
-            evaluate_table(table, self.engine, budget, self.listener) for table in plan.tables
+            evaluate_table(
+                TableFindings(table, plan.now, previous), self.engine, budget, self.listener
+            )
+            for table in plan.tables
         ]
         try:
             faults.reach("after_read")
@@ -160,17 +170,48 @@ class Runner:
                     result = draft.of(rule, found, evaluation_of(rule, found))
                     by_key[rule.key] = replace(result, new_violations=news.get(rule.rule_id))
             faults.reach("after_violations")
+            self._set_aside(evaluations, labels, recorded)
+            faults.reach("after_quarantine")
         finally:
             for found in evaluations:
-                if found.hits is not None:
-                    found.hits.release()
+                found.release()
         if sorted(by_key) != sorted(plan.order):
             raise LakeproofError(f"{len(plan.order)} rules gave {len(by_key)} results")
         results = [by_key[key] for key in plan.order]
         return results, frozenset(name for found in evaluations for name in found.evaluated)
 
+    def _previous(self, plan: Plan, labels: RunLabels) -> Mapping[str, float]:
+        """The measures of earlier runs, for the rules that compare with them."""
+        asking = {rule.rule_id for rule in plan.rules if needs_previous(rule)}
+        if self.store is None or not asking:
+            return {}
+        return self._timed(
+            "earlier measures",
+            lambda: self._store.previous_measures(sorted(asking), labels.run_id),
+        )
+
+    def _set_aside(
+        self,
+        evaluations: Sequence[TableFindings],
+        labels: RunLabels,
+        recorded: Mapping[str, str],
+    ) -> None:
+        """Write the bad rows of each table into its quarantine."""
+        if self.quarantine is None:
+            return
+        for found in evaluations:
+            if _is_settled(found, recorded):
+                continue
+            started = time.monotonic()
+            bad = frozenset(found.failing) & frozenset(found.evaluated)
+            rows = self.quarantine.fill(
+                found.plan, bad, labels.run_id, may_repeat=labels.may_repeat
+            )
+            text = f"{found.plan.pinned.table}: {rows} bad rows in quarantine"
+            self.listener(StepDone(text, time.monotonic() - started))
+
     def _apply_hits(
-        self, found: TableEvaluation, batch: Batch | None, labels: RunLabels, plan: Plan
+        self, found: TableFindings, batch: Batch | None, labels: RunLabels, plan: Plan
     ) -> Mapping[str, int]:
         if batch is None:
             return {}
@@ -182,7 +223,7 @@ class Runner:
         return {rule_id: news[rule_id] for rule_id in news if rule_id in found.plan.listable}
 
 
-def _is_settled(found: TableEvaluation, recorded: Mapping[str, str]) -> bool:
+def _is_settled(found: TableFindings, recorded: Mapping[str, str]) -> bool:
     """Whether this run said all there is to say about a table that it cannot read again as it was.
 
     Results of a run stand as they were first recorded; violations must not move away from them.

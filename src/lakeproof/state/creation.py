@@ -1,16 +1,28 @@
-"""Making the state tables, and refusing those that are not ours to write."""
+"""Making the state tables, bringing up old ones, refusing those that are not ours to write."""
 
 from __future__ import annotations
 
 from lakeproof.errors import StateSchemaError
 from lakeproof.model.names import TableName
-from lakeproof.state.access import StateAccess, spark_errors
-from lakeproof.state.tables import KIND_PROPERTY, SCHEMA_VERSION, TABLES, VERSION_PROPERTY
+from lakeproof.state.access import StateAccess, pause, spark_errors
+from lakeproof.state.tables import (
+    KIND_PROPERTY,
+    SCHEMA_VERSION,
+    TABLES,
+    VERSION_PROPERTY,
+    StateColumn,
+)
+
+ATTEMPTS_MAX = 3
 
 
 def create_missing(access: StateAccess) -> None:
-    """Every state table is there afterwards, with a version that this release writes."""
-    missing = [kind for kind in TABLES if not _check(access, kind)]
+    """Every state table is there afterwards, with the version that this release writes."""
+    versions = {kind: _version(access, kind) for kind in TABLES}
+    for kind, version in versions.items():
+        if version is not None and version < SCHEMA_VERSION:
+            _bring_up(access, kind)
+    missing = [kind for kind, version in versions.items() if version is None]
     if not missing:
         return
     access.frame(f"CREATE NAMESPACE IF NOT EXISTS {access.namespace.sql}")
@@ -23,14 +35,46 @@ def create_missing(access: StateAccess) -> None:
             # Two drivers may create it at once, and one of them is told so by an error.
             if not _exists(access, access.tables[kind]):
                 raise
-        _check(access, kind)
+        _version(access, kind)
 
 
-def _check(access: StateAccess, kind: str) -> bool:
-    """Whether the table exists; raises if it does and cannot be used."""
+def _bring_up(access: StateAccess, kind: str) -> None:
+    """Add the columns that the table lacks; where two drivers do so at once, one tries again."""
+    for number in range(1, ATTEMPTS_MAX + 1):
+        try:
+            _alter(access, kind)
+        except spark_errors():
+            if number == ATTEMPTS_MAX:
+                raise
+        else:
+            return
+        pause(number)
+
+
+def _alter(access: StateAccess, kind: str) -> None:
+    """First the columns, then the version that promises them. Old rows have NULL there."""
+    table = access.tables[kind].sql
+    missing = _missing_columns(access, kind)
+    if missing:
+        columns = ", ".join(column.ddl for column in missing)
+        access.write(f"ALTER TABLE {table} ADD COLUMNS ({columns})")
+    access.write(
+        f"ALTER TABLE {table} SET TBLPROPERTIES ('{VERSION_PROPERTY}' = '{SCHEMA_VERSION}')"
+    )
+    access.refresh(kind)
+
+
+def _missing_columns(access: StateAccess, kind: str) -> list[StateColumn]:
+    access.refresh(kind)
+    present = set(access.frame(f"SELECT * FROM {access.tables[kind].sql}").columns)
+    return [column for column in TABLES[kind].columns if column.name not in present]
+
+
+def _version(access: StateAccess, kind: str) -> int | None:
+    """The table's schema version, None if there is no table; raises if it cannot be used."""
     table = access.tables[kind]
     if not _exists(access, table):
-        return False
+        return None
     properties = {
         str(row["key"]): str(row["value"]) for row in access.read(f"SHOW TBLPROPERTIES {table.sql}")
     }
@@ -54,7 +98,7 @@ def _check(access: StateAccess, kind: str) -> bool:
             f"{table} has schema version {version}; this release of Lakeproof knows versions up "
             f"to {SCHEMA_VERSION}. Upgrade Lakeproof, or choose another namespace under [store]"
         )
-    return True
+    return int(version)
 
 
 def _exists(access: StateAccess, table: TableName) -> bool:

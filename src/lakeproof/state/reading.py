@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -10,6 +10,7 @@ from lakeproof.errors import EngineUnavailableError, short_message
 from lakeproof.model.names import quote
 from lakeproof.state import literals
 from lakeproof.state.access import spark_errors
+from lakeproof.state.tables import TABLES
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
@@ -29,17 +30,24 @@ class Among:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Rows of one state table: all conditions hold; a `-` before a column sorts it downwards."""
+    """Rows of one state table: all conditions hold; a `-` before a column sorts it downwards.
+
+    `columns` are those to bring, all if none are named.
+    """
 
     kind: str
     where: tuple[Among, ...] = ()
     order: tuple[str, ...] = ()
     limit: int | None = None
+    columns: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The rows asked for, by column name, and how many there are without the limit."""
+    """The rows asked for, by column name, and how many there are without the limit.
+
+    A column that a table of an older version does not have is None in every row.
+    """
 
     rows: tuple[Mapping[str, object], ...]
     total: int
@@ -80,7 +88,19 @@ class SparkReader:
             frame = frame.orderBy(names, ascending=rising)
         if question.limit is not None:
             frame = frame.limit(question.limit)
-        return Answer(tuple(row.asDict() for row in frame.collect()), total)
+        brought = [name for name in wanted_columns(question) if name in frame.columns]
+        rows = frame.select(*(quote(name) for name in brought)).collect()
+        return answer_of(question, [row.asDict() for row in rows], total)
+
+
+def wanted_columns(question: Question) -> tuple[str, ...]:
+    return question.columns or tuple(column.name for column in TABLES[question.kind].columns)
+
+
+def answer_of(question: Question, rows: Iterable[Mapping[str, object]], total: int) -> Answer:
+    """The rows with every wanted column, there or not."""
+    absent = dict.fromkeys(wanted_columns(question))
+    return Answer(tuple({**absent, **row} for row in rows), total)
 
 
 def _sql(condition: Among) -> str:

@@ -120,6 +120,16 @@ class SparkStore:
         )
         return {str(row["rule_key"]): str(row["rule_id"]) for row in rows}
 
+    def previous_measures(self, rule_ids: Sequence[str], run_id: str) -> Mapping[str, float]:
+        self._access.refresh("results")
+        rows = self._access.read(
+            "SELECT rule_id, max_by(measure, executed_at) AS measure "
+            f"FROM {self._access.tables['results'].sql} "
+            f"WHERE rule_id IN ({literals.texts(rule_ids)}) AND run_id <> {literals.text(run_id)} "
+            "AND measure IS NOT NULL AND status <> 'error' GROUP BY rule_id"
+        )
+        return {str(row["rule_id"]): float(str(row["measure"])) for row in rows}
+
     def record_results(self, results: Sequence[CheckResult]) -> int:
         if not results:
             return 0
@@ -175,15 +185,6 @@ class SparkStore:
     ) -> DataFrame:
         """Stored violations; `table` is a full name as `table_fqn` has it."""
         return self._frame("violations", {"status": status, "table_fqn": table, "rule_id": rule_id})
-
-    def latest_run_id(self) -> str | None:
-        """The run that has the newest result, or None before the first."""
-        self._access.refresh("results")
-        rows = self._access.read(
-            f"SELECT run_id FROM {self._access.tables['results'].sql} "
-            "ORDER BY executed_at DESC, run_id DESC LIMIT 1"
-        )
-        return str(rows[0]["run_id"]) if rows else None
 
     def _frame(self, kind: str, wanted: Mapping[str, str | None]) -> DataFrame:
         self._access.refresh(kind)

@@ -8,13 +8,16 @@ They are what the store itself runs, so a job of one's own can write results the
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from datetime import datetime
+from typing import Any
 
 from lakeproof.config import FORMATS
 from lakeproof.errors import ConfigError
 from lakeproof.model.names import TableName
-from lakeproof.model.outcome import DETAILS_CHARACTERS_MAX, CheckResult
+from lakeproof.model.outcome import DETAILS_CHARACTERS_MAX, CheckResult, CheckStatus
 from lakeproof.state import literals
 from lakeproof.state.delta import DELTA
 from lakeproof.state.iceberg import ICEBERG
@@ -66,11 +69,43 @@ def build_quality_result_insert(
 
 def result_row(result: CheckResult) -> dict[str, object]:
     """A result as the table holds it, by column name."""
-    row = {
-        column.name: getattr(result, "try_number" if column.name == "try" else column.name)
-        for column in RESULTS.columns
-    }
+    row = {column.name: getattr(result, _field_of(column.name)) for column in RESULTS.columns}
     row["column_name"] = result.column_name or ""
     row["details"] = result.details[:DETAILS_CHARACTERS_MAX]
     row["executed_at"] = datetime.fromisoformat(result.executed_at)
+    row["measures"] = {
+        name: value if math.isfinite(value) else None for name, value in result.measures.items()
+    }
     return row
+
+
+def result_of_row(row: Mapping[str, Any]) -> CheckResult:
+    """The result that a row of the table was written from.
+
+    What a store of an older version does not have, or another writer left NULL, is as if not
+    given. A status that nobody knows stays as it is: the gate closes on it.
+    """
+    given: dict[str, Any] = {
+        **dict.fromkeys(("check_name", "check_type", "table_name", "column_name", "details"), ""),
+        **dict.fromkeys(("status", "executed_at"), ""),
+        **dict.fromkeys(("failing_rows", "total_rows"), 0),
+    }
+    for name, value in row.items():
+        if value is not None and _field_of(name) in _RESULT_FIELDS:
+            given[_field_of(name)] = tuple(value) if isinstance(value, list) else value
+    if given["status"] in set(CheckStatus):
+        given["status"] = CheckStatus(given["status"])
+    if isinstance(given["executed_at"], datetime):
+        given["executed_at"] = literals.moment_text(given["executed_at"])
+    # Arrow gives a map as pairs; a number that JSON does not have was kept as NULL.
+    measures = dict(given.get("measures", ()))
+    given["measures"] = {k: math.nan if v is None else v for k, v in measures.items()}
+    return CheckResult(**given)
+
+
+_RESULT_FIELDS = frozenset(item.name for item in fields(CheckResult))
+
+
+def _field_of(column: str) -> str:
+    """`try` is a word that Python keeps for itself."""
+    return "try_number" if column == "try" else column

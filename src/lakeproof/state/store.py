@@ -77,6 +77,9 @@ class Store(Protocol):
     def recorded_rules(self, run_id: str) -> Mapping[str, str]:
         """What this run has recorded so far: rule_key to rule_id."""
 
+    def previous_measures(self, rule_ids: Sequence[str], run_id: str) -> Mapping[str, float]:
+        """The measure of each rule's newest judged result in other runs; none is left out."""
+
     def record_results(self, results: Sequence[CheckResult]) -> int:
         """Add the results that are not there yet, by (run_id, rule_key); gives how many."""
 

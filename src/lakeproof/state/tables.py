@@ -13,7 +13,8 @@ from dataclasses import dataclass
 
 from lakeproof.model.names import TableName
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
+"""Version 2 keeps with each result what its reports show; tables of version 1 are brought up."""
 VERSION_PROPERTY = "lakeproof.schema_version"
 KIND_PROPERTY = "lakeproof.table"
 
@@ -22,6 +23,7 @@ TEXTS = "ARRAY<STRING>"
 COUNT = "BIGINT"
 SMALL = "INT"
 NUMBER = "DOUBLE"
+NUMBERS = "MAP<STRING,DOUBLE>"
 MOMENT = "TIMESTAMP_NTZ"
 """Without zone, in UTC, to the microsecond: reads the same in every session and engine."""
 
@@ -34,6 +36,10 @@ class StateColumn:
     type_text: str
     meaning: str
 
+    @property
+    def ddl(self) -> str:
+        return f"`{self.name}` {self.type_text} COMMENT '{self.meaning}'"
+
 
 @dataclass(frozen=True, slots=True)
 class StateTable:
@@ -43,10 +49,7 @@ class StateTable:
 
     def ddl(self, table: TableName, format_name: str, properties: Mapping[str, str]) -> str:
         """CREATE TABLE IF NOT EXISTS, with the schema version among the properties."""
-        columns = ",\n".join(
-            f"  `{column.name}` {column.type_text} COMMENT '{column.meaning}'"
-            for column in self.columns
-        )
+        columns = ",\n".join(f"  {column.ddl}" for column in self.columns)
         marks = {VERSION_PROPERTY: str(SCHEMA_VERSION), KIND_PROPERTY: self.kind, **properties}
         settings = ", ".join(f"'{key}' = '{value}'" for key, value in marks.items())
         return (
@@ -85,6 +88,11 @@ RESULTS = StateTable(
         StateColumn("table_rows", COUNT, "all rows of the table"),
         StateColumn("mode", TEXT, "how the table was read"),
         StateColumn("mode_reason", TEXT, "why it was read that way"),
+        StateColumn("new_violations", COUNT, "bad rows that the run before did not have"),
+        StateColumn("sample_keys", TEXTS, "canonical keys of a few bad rows"),
+        StateColumn("sample_values", TEXTS, "what the checked columns held there"),
+        StateColumn("measures", NUMBERS, "every number that the check took, by name"),
+        StateColumn("source", TEXT, "where the rule was written, as file:line"),
     ),
 )
 

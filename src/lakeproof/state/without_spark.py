@@ -14,7 +14,14 @@ from typing import TYPE_CHECKING
 
 from lakeproof.config import SessionSettings, StoreSettings
 from lakeproof.errors import EngineUnavailableError, short_message
-from lakeproof.state.reading import NOTHING_KEPT, Among, Answer, Question
+from lakeproof.state.reading import (
+    NOTHING_KEPT,
+    Among,
+    Answer,
+    Question,
+    answer_of,
+    wanted_columns,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa  # type: ignore[import-untyped]
@@ -48,7 +55,8 @@ class ArrowReader:
             )
         if question.limit is not None:
             table = table.slice(0, question.limit)
-        return Answer(tuple(table.to_pylist()), total)
+        brought = [name for name in wanted_columns(question) if name in table.column_names]
+        return answer_of(question, table.select(brought).to_pylist(), total)
 
 
 def reader_without_spark(session: SessionSettings, store: StoreSettings) -> ArrowReader | None:

@@ -51,6 +51,43 @@ SELECT count(*) AS table_rows,
        coalesce(sum(CASE WHEN NOT ("paid" IN (TRUE)) THEN 1 ELSE 0 END), 0) AS rule_0
 FROM "iceberg"."lakehouse"."sales" FOR VERSION AS OF 7;
 
+-- sample: sku STRING | accepted_table='products'
+-- spark
+SELECT violation_key, count(*) AS occurrences, count(*) AS excess, min(observed) AS observed
+FROM (SELECT 'key' AS violation_key, concat(concat('sku=', coalesce(concat(substr(CAST(`sku` AS STRING), 1, 60), if(length(CAST(`sku` AS STRING)) > 60, '...', '')), 'NULL'))) AS observed FROM (
+SELECT * FROM `iceberg`.`lakehouse`.`sales` VERSION AS OF 7
+WHERE `sku` IS NOT NULL AND NOT EXISTS (SELECT 1 FROM (SELECT `sku` AS _lakeproof_0 FROM `iceberg`.`lakehouse`.`products` VERSION AS OF 7) WHERE _lakeproof_0 = `sku`)
+))
+GROUP BY violation_key;
+-- trino
+SELECT
+  COUNT(*) AS failing_rows
+FROM (
+  SELECT
+    (
+      (
+        TRUE
+      )
+      AND (
+        NOT "sku" IS NULL
+        AND NOT EXISTS(
+          SELECT
+            1
+          FROM (
+            SELECT
+              "sku" AS _lakeproof_0
+            FROM "iceberg"."lakehouse"."products" FOR VERSION AS OF 7
+          )
+          WHERE
+            _lakeproof_0 = "sku"
+        )
+      )
+    ) AS bad
+  FROM "iceberg"."lakehouse"."sales" FOR VERSION AS OF 7
+)
+WHERE
+  bad;
+
 -- sample: day DATE | accepted=[datetime.date(2024, 1, 31), '0001-01-01']
 -- spark
 SELECT count(*) AS table_rows,

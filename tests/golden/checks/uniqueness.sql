@@ -9,10 +9,11 @@ WHERE `order_id` IS NOT NULL
 GROUP BY shiftright(CAST(`order_id` AS BIGINT), 6));
 -- trino
 SELECT
-  COALESCE(SUM(n - 1), 0) AS surplus_rows
+  COALESCE(SUM(_lakeproof_rows - 1), 0) AS surplus_rows
 FROM (
   SELECT
-    COUNT(*) AS n
+    "order_id",
+    COUNT(*) AS _lakeproof_rows
   FROM "iceberg"."lakehouse"."sales" FOR VERSION AS OF 7
   WHERE
     NOT "order_id" IS NULL
@@ -29,10 +30,13 @@ WHERE `order_id` IS NOT NULL AND `line` IS NOT NULL AND `day` IS NOT NULL
 GROUP BY shiftright(CAST(`order_id` AS BIGINT), 2), shiftright(CAST(`line` AS BIGINT), 2), shiftright(CAST(unix_date(`day`) AS BIGINT), 2));
 -- trino
 SELECT
-  COALESCE(SUM(n - 1), 0) AS surplus_rows
+  COALESCE(SUM(_lakeproof_rows - 1), 0) AS surplus_rows
 FROM (
   SELECT
-    COUNT(*) AS n
+    "order_id",
+    "line",
+    "day",
+    COUNT(*) AS _lakeproof_rows
   FROM "iceberg"."lakehouse"."sales" FOR VERSION AS OF 7
   WHERE
     NOT "order_id" IS NULL AND NOT "line" IS NULL AND NOT "day" IS NULL
@@ -44,17 +48,18 @@ FROM (
 
 -- sample: country STRING
 -- spark
-SELECT coalesce(sum(n - 1), 0) AS surplus_rows
-FROM (SELECT count(*) AS n
+SELECT coalesce(sum(_lakeproof_rows - 1), 0) AS surplus_rows
+FROM (SELECT xxhash64(`country`), count(*) AS _lakeproof_rows
 FROM `iceberg`.`lakehouse`.`sales` VERSION AS OF 7
 WHERE `country` IS NOT NULL
 GROUP BY xxhash64(`country`));
 -- trino
 SELECT
-  COALESCE(SUM(n - 1), 0) AS surplus_rows
+  COALESCE(SUM(_lakeproof_rows - 1), 0) AS surplus_rows
 FROM (
   SELECT
-    COUNT(*) AS n
+    "country",
+    COUNT(*) AS _lakeproof_rows
   FROM "iceberg"."lakehouse"."sales" FOR VERSION AS OF 7
   WHERE
     NOT "country" IS NULL
@@ -64,17 +69,19 @@ FROM (
 
 -- sample: country STRING, amount DOUBLE
 -- spark
-SELECT coalesce(sum(n - 1), 0) AS surplus_rows
-FROM (SELECT count(*) AS n
+SELECT coalesce(sum(_lakeproof_rows - 1), 0) AS surplus_rows
+FROM (SELECT xxhash64(`country`, (`amount` + 0D)), count(*) AS _lakeproof_rows
 FROM `iceberg`.`lakehouse`.`sales` VERSION AS OF 7
 WHERE `country` IS NOT NULL AND `amount` IS NOT NULL
 GROUP BY xxhash64(`country`, (`amount` + 0D)));
 -- trino
 SELECT
-  COALESCE(SUM(n - 1), 0) AS surplus_rows
+  COALESCE(SUM(_lakeproof_rows - 1), 0) AS surplus_rows
 FROM (
   SELECT
-    COUNT(*) AS n
+    "country",
+    "amount",
+    COUNT(*) AS _lakeproof_rows
   FROM "iceberg"."lakehouse"."sales" FOR VERSION AS OF 7
   WHERE
     NOT "country" IS NULL AND NOT "amount" IS NULL
@@ -85,17 +92,19 @@ FROM (
 
 -- sample: amount DOUBLE, paid BOOLEAN
 -- spark
-SELECT coalesce(sum(n - 1), 0) AS surplus_rows
-FROM (SELECT count(*) AS n
+SELECT coalesce(sum(_lakeproof_rows - 1), 0) AS surplus_rows
+FROM (SELECT `amount`, `paid`, count(*) AS _lakeproof_rows
 FROM `iceberg`.`lakehouse`.`sales` VERSION AS OF 7
 WHERE `amount` IS NOT NULL AND `paid` IS NOT NULL
 GROUP BY `amount`, `paid`);
 -- trino
 SELECT
-  COALESCE(SUM(n - 1), 0) AS surplus_rows
+  COALESCE(SUM(_lakeproof_rows - 1), 0) AS surplus_rows
 FROM (
   SELECT
-    COUNT(*) AS n
+    "amount",
+    "paid",
+    COUNT(*) AS _lakeproof_rows
   FROM "iceberg"."lakehouse"."sales" FOR VERSION AS OF 7
   WHERE
     NOT "amount" IS NULL AND NOT "paid" IS NULL
@@ -106,8 +115,8 @@ FROM (
 
 -- sample: a.b `c` "d" select ünï😀 DECIMAL(10,2) | filtered
 -- spark
-SELECT coalesce(sum(n - 1), 0) AS surplus_rows
-FROM (SELECT count(*) AS n
+SELECT coalesce(sum(_lakeproof_rows - 1), 0) AS surplus_rows
+FROM (SELECT `a.b ``c`` "d" select ünï😀`, count(*) AS _lakeproof_rows
 FROM `iceberg`.`lakehouse`.`sales` VERSION AS OF 7
 WHERE (
 country = 'Italy'
@@ -115,10 +124,11 @@ country = 'Italy'
 GROUP BY `a.b ``c`` "d" select ünï😀`);
 -- trino
 SELECT
-  COALESCE(SUM(n - 1), 0) AS surplus_rows
+  COALESCE(SUM(_lakeproof_rows - 1), 0) AS surplus_rows
 FROM (
   SELECT
-    COUNT(*) AS n
+    "a.b `c` ""d"" select ünï😀",
+    COUNT(*) AS _lakeproof_rows
   FROM "iceberg"."lakehouse"."sales" FOR VERSION AS OF 7
   WHERE
     (

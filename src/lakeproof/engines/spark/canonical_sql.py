@@ -13,7 +13,7 @@ for escapes in literals. What Spark offers more simply was tried and is not used
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from lakeproof.errors import CheckDefinitionError
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "canonical_obstacle",
+    "element_key_expression",
     "hit_id_expression",
     "key_expression",
     "row_key_expression",
@@ -71,11 +72,13 @@ _SCALARS: Final[dict[str, tuple[str, str]]] = {
 _STRINGS: Final = frozenset({"string", "char", "varchar"})
 
 
-def key_expression(fields: Fields, *, relation: str | None = None) -> str:
+def key_expression(
+    fields: Fields, *, relation: str | None = None, hidden: Container[str] = ()
+) -> str:
     """SQL of the violation_key over these key columns, equal to `model.canonical.encode_key`.
 
     `relation` is the alias that qualifies the columns; needed in a join, and where a struct column
-    bears the name of its table.
+    bears the name of its table. Of `hidden` columns the key holds a hash, not the value.
     """
     columns = _by_name(fields)
     for name, data_type in columns.items():
@@ -85,7 +88,7 @@ def key_expression(fields: Fields, *, relation: str | None = None) -> str:
                 f"Column {name!r} cannot be part of a key: {obstacle}. "
                 "Name other key columns, or give the table a view that casts this one."
             )
-    return _object_expression(columns, relation)
+    return _object_expression(columns, relation, hidden)
 
 
 def row_key_expression(fields: Fields, *, relation: str | None = None) -> str:
@@ -106,6 +109,11 @@ def row_key_expression(fields: Fields, *, relation: str | None = None) -> str:
     return (
         f"""concat('{{"_row":["h","', sha2({_object_expression(columns, relation)}, 256), '"]}}')"""
     )
+
+
+def element_key_expression(key_sql: str, position_sql: str) -> str:
+    """SQL of an element's key out of its row's, equal to `model.canonical.element_key`."""
+    return f"""concat('{{"@":', {_string(position_sql)}, ',', substr({key_sql}, 2))"""
 
 
 def hit_id_expression(rule_id_sql: str, violation_key_sql: str) -> str:
@@ -174,18 +182,27 @@ def _by_name(fields: Fields) -> dict[str, DataType]:
     return columns
 
 
-def _object_expression(columns: dict[str, DataType], relation: str | None) -> str:
+def _object_expression(
+    columns: dict[str, DataType], relation: str | None, hidden: Container[str] = ()
+) -> str:
     prefix = f"{_identifier(relation)}." if relation is not None else ""
-    return _members("{", columns, prefix, "}", 0)
+    return _members("{", columns, prefix, "}", 0, hidden)
 
 
 def _members(
-    opening: str, members: dict[str, DataType], prefix: str, closing: str, depth: int
+    opening: str,
+    members: dict[str, DataType],
+    prefix: str,
+    closing: str,
+    depth: int,
+    hidden: Container[str] = (),
 ) -> str:
     parts: list[str] = []
     for name in sorted(members):
-        parts.append(_literal(f"{opening}{quote_json(name)}:"))
-        parts.append(_value(f"{prefix}{_identifier(name)}", members[name], depth))
+        value = _value(f"{prefix}{_identifier(name)}", members[name], depth)
+        if name in hidden:
+            value = f"""concat('["h","', sha2({value}, 256), '"]')"""
+        parts += [_literal(f"{opening}{quote_json(name)}:"), value]
         opening = ","
     parts.append(_literal(closing if members else opening + closing))
     return f"concat({', '.join(parts)})"

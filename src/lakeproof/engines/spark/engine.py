@@ -7,11 +7,18 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from lakeproof.engines.spark.cancelling import time_limit
-from lakeproof.engines.spark.canonical_sql import key_expression, row_key_expression
+from lakeproof.engines.spark.canonical_sql import (
+    element_key_expression,
+    hit_id_expression,
+    key_expression,
+    row_key_expression,
+)
+from lakeproof.engines.spark.columns import columns_of, with_key, with_sensitive
 from lakeproof.engines.spark.hits import SparkHits, named_hits_frame
 from lakeproof.engines.spark.pinning import TableHead, at_position, pinned_relation, read_head
 from lakeproof.engines.spark.problems import unreadable_table
 from lakeproof.engines.spark.safe_sql import ensure_read_only_query, ensure_row_predicate
+from lakeproof.engines.spark.values import values_view
 from lakeproof.errors import (
     CheckDefinitionError,
     EngineUnavailableError,
@@ -33,6 +40,14 @@ _MUST_BE_OFF = {
     "spark.sql.parser.escapedStringLiterals": "texts in rules would be read with other escapes",
     "spark.sql.caseSensitive": "columns that differ only in case would be taken for one",
 }
+
+
+def require_condition(sql: str, type_text: str) -> None:
+    """Refuse an expression that is no condition."""
+    if type_text != "boolean":
+        raise CheckDefinitionError(
+            f"{sql!r} is of type {type_text.upper()}; it must be a condition, such as a = 1"
+        )
 
 
 class SparkEngine:
@@ -58,7 +73,11 @@ class SparkEngine:
                 )
 
     def pin(
-        self, table: TableName, key: Sequence[str], position: Position | None = None
+        self,
+        table: TableName,
+        key: Sequence[str],
+        position: Position | None = None,
+        sensitive: Sequence[str] = (),
     ) -> PinnedTable:
         try:
             head = read_head(self._spark, table)
@@ -78,14 +97,12 @@ class SparkEngine:
             table_id=head.table_id,
             format=head.format,
             position=head.position,
-            columns=tuple(
-                Column(field.name, field.dataType.simpleString()) for field in schema.fields
-            ),
+            columns=columns_of(schema),
             relation=relation,
             key_columns=tuple(key),
             key_sql="",
         )
-        return self._with_key(pinned, schema)
+        return with_key(with_sensitive(pinned, sensitive), schema)
 
     def head(self, table: TableName) -> Position | None:
         try:
@@ -104,26 +121,21 @@ class SparkEngine:
             (field.name, field.dataType) for field in then.fields
         ]
 
-    def _with_key(self, pinned: PinnedTable, schema: StructType) -> PinnedTable:
-        if not pinned.key_columns:
-            return replace(pinned, key_sql=row_key_expression(schema.fields))
-        found = [pinned.column(name) for name in pinned.key_columns]
-        missing = [
-            name for name, column in zip(pinned.key_columns, found, strict=True) if column is None
-        ]
-        if missing:
-            raise CheckDefinitionError(
-                f"key of {pinned.table}: no column {', '.join(missing)} in the table"
-            )
-        named = [column for column in found if column is not None]
-        key = self.key_sql(pinned, named)
-        return replace(pinned, key_columns=tuple(column.name for column in named), key_sql=key)
-
     def key_sql(self, pinned: PinnedTable, columns: Sequence[Column]) -> str:
         schema = self._schemas[pinned.table]
-        return key_expression([schema[column.name] for column in columns])
+        fields = [schema[column.name] for column in columns]
+        return key_expression(fields, hidden=pinned.sensitive)
 
-    def query_key_sql(self, sql: str, key: Sequence[str]) -> str:
+    def element_key_sql(self, key_sql: str, position_sql: str) -> str:
+        return element_key_expression(key_sql, position_sql)
+
+    def hit_id_sql(self, rule_id: str, key_sql: str) -> str:
+        return hit_id_expression(f"'{rule_id}'", key_sql)
+
+    def values_relation(self, values: Sequence[str], type_text: str) -> str:
+        return values_view(self._spark, values, type_text)
+
+    def query_key_sql(self, sql: str, pinned: PinnedTable) -> str:
         try:
             schema = self._spark.sql(sql).schema
         except Exception as problem:
@@ -135,25 +147,29 @@ class SparkEngine:
             raise CheckDefinitionError(
                 f"the query returns two columns named {twice!r}; give one of them an alias"
             )
-        fields = [by_name.get(name.casefold()) for name in key]
+        fields = [by_name.get(name.casefold()) for name in pinned.key_columns]
         if fields and all(fields):
-            return key_expression([field for field in fields if field is not None])
+            hidden = {
+                field.name
+                for field, name in zip(fields, pinned.key_columns, strict=True)
+                if field is not None and pinned.is_sensitive(name)
+            }
+            return key_expression([field for field in fields if field is not None], hidden=hidden)
         return row_key_expression(schema.fields)
 
     def ensure_query(self, sql: str) -> None:
         ensure_read_only_query(self._spark, sql)
 
     def ensure_predicate(self, pinned: PinnedTable, sql: str) -> None:
+        require_condition(sql, self.expression_type(pinned, sql))
+
+    def expression_type(self, pinned: PinnedTable, sql: str) -> str:
         ensure_row_predicate(self._spark, sql)
         try:
             schema = self._spark.sql(f"SELECT (\n{sql}\n) FROM {pinned.relation}").schema
         except Exception as problem:
-            raise CheckDefinitionError(f"filter: {short_message(problem)}") from problem
-        found = schema.fields[0].dataType.simpleString()
-        if found != "boolean":
-            raise CheckDefinitionError(
-                f"filter {sql!r} is of type {found.upper()}; it must be a condition, such as a = 1"
-            )
+            raise CheckDefinitionError(f"{sql!r}: {short_message(problem)}") from problem
+        return schema.fields[0].dataType.simpleString()
 
     def fetch_row(self, sql: str, timeout_seconds: float | None) -> Mapping[str, object]:
         with time_limit(self._spark, timeout_seconds):

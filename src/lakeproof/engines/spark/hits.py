@@ -20,7 +20,8 @@ def hits_frame(spark: SparkSession, sql: str) -> DataFrame:
     """The bad rows of a statement with their hit_id, lazily."""
     hit_id = hit_id_expression("rule_id", "violation_key")
     return spark.sql(
-        f"SELECT rule_id, {hit_id} AS hit_id, violation_key, occurrences FROM (\n{sql}\n)"
+        f"SELECT rule_id, {hit_id} AS hit_id, violation_key, occurrences, excess, observed "
+        f"FROM (\n{sql}\n)"
     )
 
 
@@ -37,7 +38,8 @@ def named_hits_frame(
         for part in (F.lit(rule_id), F.array(*[F.lit(name) for name in of_rule]))
     ]
     rules = F.create_map(*pairs)[F.col("rule_id")] if pairs else F.array().cast("array<string>")
-    return frame.select(rules.alias("rules"), *frame.columns)
+    told = [name for name in frame.columns if name != "excess"]
+    return frame.select(rules.alias("rules"), *told)
 
 
 class SparkHits:
@@ -57,23 +59,28 @@ class SparkHits:
     def summaries(self) -> Mapping[str, HitSummary]:
         with time_limit(self._spark, self._timeout_seconds):
             counted = self._spark.sql(
-                "SELECT rule_id, count(*) AS hits, sum(occurrences) AS occurrences "
+                "SELECT rule_id, count(*) AS hits, sum(occurrences) AS occurrences, "
+                "sum(excess) AS excess "
                 f"FROM {self._view} GROUP BY rule_id"
             ).collect()
             sampled = self._spark.sql(
-                "SELECT rule_id, violation_key FROM (SELECT rule_id, violation_key, "
+                "SELECT rule_id, violation_key, observed "
+                "FROM (SELECT rule_id, violation_key, observed, "
                 "row_number() OVER (PARTITION BY rule_id ORDER BY violation_key) AS place "
                 f"FROM {self._view}) WHERE place <= {_SAMPLE_KEYS} ORDER BY rule_id, place"
             ).collect()
-        keys: dict[str, list[str]] = {}
+        samples: dict[str, list[tuple[str, str]]] = {}
         for row in sampled:
-            keys.setdefault(row["rule_id"], []).append(row["violation_key"])
+            found = (row["violation_key"], row["observed"] or "")
+            samples.setdefault(row["rule_id"], []).append(found)
         return {
             row["rule_id"]: HitSummary(
                 rule_id=row["rule_id"],
                 hits=int(row["hits"]),
                 occurrences=int(row["occurrences"]),
-                sample_keys=tuple(keys.get(row["rule_id"], ())),
+                excess=int(row["excess"]),
+                sample_keys=tuple(key for key, _ in samples.get(row["rule_id"], ())),
+                sample_values=tuple(value for _, value in samples.get(row["rule_id"], ())),
             )
             for row in counted
         }

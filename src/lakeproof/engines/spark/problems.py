@@ -11,6 +11,7 @@ from lakeproof.errors import (
     short_message,
 )
 from lakeproof.model.names import TableName, quote
+from lakeproof.model.nearest import nearest
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -22,7 +23,7 @@ def unreadable_table(spark: SparkSession, table: TableName, problem: Exception) 
 
     if isinstance(problem, AnalysisException):
         if "NOT_FOUND" in (problem.getCondition() or ""):
-            return CheckDefinitionError(f"table {table} does not exist")
+            return CheckDefinitionError(f"table {table} does not exist{_nearest(spark, table)}")
         if "SINGLE_PART_NAMESPACE" in (problem.getCondition() or ""):
             return CheckDefinitionError(
                 f"table {table}: this session has no catalog {table.catalog!r}. Name the table "
@@ -38,3 +39,15 @@ def unreadable_table(spark: SparkSession, table: TableName, problem: Exception) 
             f"catalog {table.catalog} cannot be reached: {short_message(silence)}"
         )
     return CheckDefinitionError(f"table {table} cannot be read: {short_message(problem)}")
+
+
+def _nearest(spark: SparkSession, table: TableName) -> str:
+    """The names in the same namespace that may have been meant."""
+    from pyspark.errors import PySparkException
+
+    try:
+        rows = spark.sql(f"SHOW TABLES IN {TableName(table.parts[:-1]).sql}").collect()
+    except PySparkException:
+        return ""  # nor does the namespace
+    near = nearest(table.short, [row["tableName"] for row in rows])
+    return f". Nearest: {', '.join(near)}" if near else ""

@@ -1,0 +1,57 @@
+"""Texts held against regular expressions, whatever the column's collation."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from lakeproof.checks.kinds import column_expression, require_family
+from lakeproof.checks.literals import text_literal
+from lakeproof.checks.parameters import Parameter
+from lakeproof.errors import CheckDefinitionError
+from lakeproof.model.column import Column, TypeFamily
+
+_SHOWN_MAX = 60
+
+PATTERN_PARAMETERS = (
+    Parameter("pattern", (str,), "a regular expression in Java's dialect", required=True),
+    Parameter("full", (bool,), "whether it must span the whole text", default=False),
+)
+
+
+def require_pattern(check: str, pattern: object) -> None:
+    """Refuse the empty pattern: every text contains it."""
+    if not pattern:
+        raise CheckDefinitionError(f"parameter 'pattern' of check {check!r} is empty")
+
+
+def text_value(check: str, column: Column) -> exp.Expr:
+    """The text column as plain text; columns of other types are refused."""
+    require_family(check, column, fits=column.family is TypeFamily.STRING, wanted="a text column")
+    value = column_expression(column)
+    if column.is_collated:
+        # Under a collation RLIKE ignores letter case or does not work at all.
+        return exp.cast(value, "STRING", dialect="spark")
+    return value
+
+
+def contains(value: exp.Expr, pattern: str) -> exp.Expr:
+    """True where the pattern is found anywhere in the text, NULL where there is none."""
+    return exp.RegexpLike(this=value, expression=text_literal(pattern))
+
+
+def matches(value: exp.Expr, pattern: str, *, full: bool) -> exp.Expr:
+    """True where the pattern is found, with `full` from the text's first to last character."""
+    found = contains(value, pattern)
+    if not full:
+        return exp.paren(found, copy=False)
+    # The pattern by itself comes first, so that one with a surplus bracket is an error, as it
+    # is without `full`, and does not break out of ours: "a)|(?:b".
+    whole = contains(value.copy(), rf"\A(?:{pattern})\z")
+    return exp.paren(exp.and_(found, whole, copy=False), copy=False)
+
+
+def shown_pattern(pattern: object, *, full: object) -> str:
+    """The pattern for a message, shortened, with what `full` means for it."""
+    text = str(pattern)
+    text = text if len(text) <= _SHOWN_MAX else f"{text[:_SHOWN_MAX]}..."
+    return f"{text!r} in full" if full else repr(text)

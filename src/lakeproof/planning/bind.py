@@ -1,0 +1,273 @@
+"""One rule bound to its table: its value found, its types tried, its SQL written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from lakeproof.checks.catalogue import find_check
+from lakeproof.checks.kinds import (
+    ColumnCheck,
+    KeyCheck,
+    MeasureCheck,
+    QueryCheck,
+    RelatedCheck,
+    RowCheck,
+)
+from lakeproof.checks.user_sql import parse_predicate, parse_query
+from lakeproof.errors import CheckDefinitionError
+from lakeproof.model.column import Column, TypeFamily
+from lakeproof.model.names import TableName, quote
+from lakeproof.model.rule import Rule
+from lakeproof.planning.fuse import within
+from lakeproof.planning.key_sql import key_step
+from lakeproof.planning.places import (
+    Place,
+    any_element,
+    bad_elements,
+    find_place,
+    observed_sql,
+)
+from lakeproof.planning.plan import KeyStep, Measurement, MeasureStep, QueryStep, Tally
+from lakeproof.planning.tables import PinnedTable, TableReader
+
+DIALECT = "spark"
+
+Bound = Tally | KeyStep | QueryStep | MeasureStep | list[Measurement]
+Pin = Callable[[TableName], PinnedTable]
+
+
+@dataclass(frozen=True, slots=True)
+class RuleBinder:
+    """Binds rules to columns. `pin` gives a table by the name that a rule uses for it."""
+
+    reader: TableReader
+    pin: Pin
+    now: datetime
+
+    def scope_of(self, pinned: PinnedTable, rule: Rule) -> str:
+        """The rule's filter as it stands in SQL; '' if it has none."""
+        if not rule.filter:
+            return ""
+        columns = self._vetted(pinned, rule.filter, "filter")
+        return _not_pushed_down(rule.filter) if any(map(_holds_floats, columns)) else rule.filter
+
+    def bind(self, pinned: PinnedTable, rule: Rule, scope: str, number: int) -> Bound:
+        """What the rule adds to the plan of its table; `number` makes its aliases unique."""
+        check = find_check(rule.check).for_arguments(rule.arguments)
+        places = [find_place(pinned, name) for name in rule.columns]
+        if isinstance(check, RowCheck):
+            return self._tally(pinned, rule, check, places, scope, f"rule_{number}")
+        if isinstance(check, QueryCheck):
+            return self._user_query(pinned, rule, check.query(rule.arguments), scope)
+        _refuse_elements(rule, places)
+        columns = [place.column for place in places]
+        if isinstance(check, KeyCheck):
+            _refuse_parts(rule, places)
+            key = self.reader.key_sql(pinned, columns)
+            nulls = check.nulls(rule.arguments)
+            return key_step(pinned, rule.rule_id, columns, scope, key, nulls)
+        if isinstance(check, MeasureCheck):
+            return self._measures(pinned, rule, check, columns, scope, f"rule_{number}")
+        if isinstance(check, RelatedCheck):
+            return self._related(pinned, rule, check, places, scope)
+        raise CheckDefinitionError(f"check {rule.check!r} has a shape that cannot be planned")
+
+    def _vetted(self, pinned: PinnedTable, condition: str, where: str) -> list[Column]:
+        """The columns of a user's condition, after it was found harmless."""
+        names = parse_predicate(condition).columns
+        columns = [find_column(pinned, name, where) for name in names]
+        self.reader.ensure_predicate(pinned, condition)
+        return columns
+
+    def _tally(
+        self,
+        pinned: PinnedTable,
+        rule: Rule,
+        check: RowCheck,
+        places: Sequence[Place],
+        scope: str,
+        alias: str,
+    ) -> Tally:
+        condition = check.condition(rule.arguments)
+        vetted = self._vetted(pinned, condition, "sql") if condition else []
+        shown = [*places, *(Place(column, column) for column in vetted)]
+        if not isinstance(check, ColumnCheck):
+            _refuse_elements(rule, places)
+        columns = [place.column for place in places]
+        violates = check.row_violates(columns, rule.arguments, self.now).sql(DIALECT)
+        if any(map(_holds_floats, vetted)):
+            violates = _not_pushed_down(violates)
+        observed = observed_sql(pinned, shown)
+        if not places or not places[0].loops:
+            return Tally(rule.rule_id, alias, violates, scope, observed)
+        place = places[0]
+        hidden = pinned.is_sensitive(place.root.name)
+        return Tally(
+            rule_id=rule.rule_id,
+            alias=alias,
+            violates=any_element(place, violates),
+            scope=scope,
+            elements=bad_elements(place, violates, observed, is_hidden=hidden),
+        )
+
+    def _measures(
+        self,
+        pinned: PinnedTable,
+        rule: Rule,
+        check: MeasureCheck,
+        columns: Sequence[Column],
+        scope: str,
+        alias: str,
+    ) -> MeasureStep | list[Measurement]:
+        condition, expression = check.condition(rule.arguments), check.expression(rule.arguments)
+        if condition:
+            self._vetted(pinned, condition, "sql")
+        if expression:
+            type_text = self.reader.expression_type(pinned, expression)
+            columns = [*columns, Column(expression, type_text, sql=expression)]
+        found = check.measures(columns, rule.arguments).items()
+        own = check.needs_own_action(rule.arguments)
+        only = f" FILTER (WHERE {within(scope)})" if scope and not own else ""
+        taken = [
+            Measurement(rule.rule_id, name, f"{alias}_{name}", f"{sql.sql(DIALECT)}{only}")
+            for name, sql in found
+        ]
+        if not own:
+            return taken
+        items = ",\n       ".join(f"{item.sql} AS {item.alias}" for item in taken)
+        where = f"\nWHERE {within(scope)}" if scope else ""
+        return MeasureStep(
+            rule_id=rule.rule_id,
+            scope=scope,
+            measurements=tuple(taken),
+            sql=f"SELECT {items}\nFROM {pinned.relation}{where}",
+            timeout_seconds=rule.timeout_seconds,
+        )
+
+    def _related(
+        self,
+        pinned: PinnedTable,
+        rule: Rule,
+        check: RelatedCheck,
+        places: Sequence[Place],
+        scope: str,
+    ) -> QueryStep:
+        columns = [place.column for place in places]
+        for name in check.named_columns(rule.arguments):
+            if pinned.column(name) is None:
+                find_column(pinned, name, "params")
+                raise CheckDefinitionError(f"params: {name!r} must be a whole column")
+        lookup = _Lookup(self.reader, self.pin, within(scope) or "true", pinned.key_sql)
+        violates = check.row_violates(columns, rule.arguments, lookup)
+        if check.is_windowed:
+            where = f" WHERE {within(scope)}" if scope else ""
+            bad = (
+                f"SELECT * FROM (SELECT *, ({violates}) AS _lakeproof_bad "
+                f"FROM {pinned.relation}{where})\nWHERE _lakeproof_bad"
+            )
+        else:
+            bad = f"SELECT * FROM {pinned.relation}\nWHERE {within(scope, violates)}"
+        key, observed = pinned.key_sql, observed_sql(pinned, places)
+        if check.keyed_by_columns:
+            _refuse_parts(rule, places)
+            key, observed = self.reader.key_sql(pinned, columns), "''"
+        return QueryStep(
+            rule_id=rule.rule_id,
+            what=rule.check,
+            scope=scope,
+            sql=_listed(f"SELECT {key} AS violation_key, {observed} AS observed FROM (\n{bad}\n)"),
+            timeout_seconds=rule.timeout_seconds,
+            violates=f"({lookup.scope}) AND ({violates})",
+            key_sql=key,
+        )
+
+    def _user_query(self, pinned: PinnedTable, rule: Rule, text: str, scope: str) -> QueryStep:
+        self.reader.ensure_query(text)
+        sql = parse_query(text).with_tables(
+            lambda found: self._relation(TableName(found.parts), pinned, scope, found.alias)
+        )
+        key = self.reader.query_key_sql(sql, pinned)
+        return QueryStep(
+            rule_id=rule.rule_id,
+            what="query",
+            scope=scope,
+            sql=_listed(f"SELECT {key} AS violation_key, '' AS observed FROM (\n{sql}\n)"),
+            timeout_seconds=rule.timeout_seconds,
+        )
+
+    def _relation(
+        self, name: TableName, checked: PinnedTable, scope: str, alias: str | None
+    ) -> str:
+        found = self.pin(name)
+        if found.table == checked.table and scope:
+            called = "" if alias else f" AS {quote(name.short)}"
+            return f"(SELECT * FROM {found.relation} WHERE {within(scope)}){called}"
+        if found.relation.startswith("(") and not alias:
+            return f"{found.relation} AS {quote(name.short)}"
+        return found.relation
+
+
+@dataclass(frozen=True, slots=True)
+class _Lookup:
+    """`checks.kinds.Lookup` over the tables of this run."""
+
+    reader: TableReader
+    pin: Pin
+    scope: str
+    key: str
+
+    def table(self, name: str) -> tuple[str, tuple[Column, ...]]:
+        found = self.pin(TableName.parse(name))
+        return found.relation, found.columns
+
+    def values(self, values: Sequence[str], type_text: str) -> str:
+        return self.reader.values_relation(values, type_text)
+
+
+def find_column(pinned: PinnedTable, name: str, where: str = "column_name") -> Column:
+    """The column or field of that name, or an error that names the nearest ones."""
+    return find_place(pinned, name, where).column
+
+
+def _listed(keyed: str) -> str:
+    """Bad rows by key; several with one key are one row."""
+    return (
+        "SELECT violation_key, count(*) AS occurrences, count(*) AS excess, "
+        f"min(observed) AS observed\nFROM ({keyed})\nGROUP BY violation_key"
+    )
+
+
+def _holds_floats(column: Column) -> bool:
+    """Whether floating point numbers stand in the column, or anywhere inside it."""
+    inside = [*column.fields, *(part for part in (column.element, column.map_key) if part)]
+    return column.family is TypeFamily.FLOAT or any(map(_holds_floats, inside))
+
+
+def _not_pushed_down(condition: str) -> str:
+    """The condition as Spark must evaluate it itself.
+
+    Pushed down, Iceberg's file statistics would drop NaN, and -0.0 where 0.0 is asked for. An
+    array is never pushed down. (greatest() would be, and breaks Spark on AND.)
+    """
+    return f"array_contains(array(\n{condition}\n), true)"
+
+
+def _refuse_elements(rule: Rule, places: Sequence[Place]) -> None:
+    for place in places:
+        if place.loops:
+            raise CheckDefinitionError(
+                f"check {rule.check!r} as it stands here judges whole rows, and "
+                f"{place.column.name!r} has many values in one row. Checks of one value, such as "
+                "not_null, range or accepted_values with at most 1,000 values, take elements"
+            )
+
+
+def _refuse_parts(rule: Rule, places: Sequence[Place]) -> None:
+    for place in places:
+        if place.column.path:
+            raise CheckDefinitionError(
+                f"check {rule.check!r} takes whole columns, and {place.column.name!r} is a part of "
+                f"{place.root.name!r}. Check a view that has it as a column"
+            )

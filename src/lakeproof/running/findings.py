@@ -1,0 +1,59 @@
+"""What a run knows of one table while it reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from lakeproof.engines.engine import Hits
+from lakeproof.errors import LakeproofError, short_message
+from lakeproof.model.violation import HitSummary
+from lakeproof.planning.plan import TablePlan
+
+
+@dataclass(slots=True)
+class TableFindings:
+    """What is known of one table so far; hits stay with the engine until released.
+
+    `held` are the hits of queries, which are run once; `hits` those of every failing rule.
+    `previous` holds the measure that a rule had in its last run, where the rule asks for it.
+    """
+
+    plan: TablePlan
+    now: datetime
+    previous: Mapping[str, float] = field(default_factory=dict)
+    values: dict[str, object] = field(default_factory=dict)
+    failing: dict[str, int] = field(default_factory=dict)
+    errors: dict[str, str] = field(default_factory=dict)
+    seconds: dict[str, float] = field(default_factory=dict)
+    held: dict[str, Hits] = field(default_factory=dict)
+    hits: Hits | None = None
+    summaries: Mapping[str, HitSummary] = field(default_factory=dict)
+    unlisted: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def table_rows(self) -> int | None:
+        rows = self.values.get("table_rows")
+        return None if rows is None else int(str(rows))
+
+    @property
+    def evaluated(self) -> tuple[str, ...]:
+        """Rules whose violations are known: neither in error nor with bad rows unlisted."""
+        ids = dict.fromkeys(rule.rule_id for rule in self.plan.rules)
+        unknown = {*self.errors, *self.unlisted}
+        return tuple(name for name in ids if name not in unknown)
+
+    def release(self) -> None:
+        """Let the engine forget all hits."""
+        for hits in (self.hits, *self.held.values()):
+            if hits is not None:
+                hits.release()
+        self.hits = None
+        self.held.clear()
+
+
+def error_text(problem: BaseException) -> str:
+    """An exception as a result shows it; `Error:` marks what is not in our own words."""
+    text = short_message(problem)
+    return text if isinstance(problem, LakeproofError) else f"Error: {text}"

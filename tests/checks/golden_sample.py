@@ -1,0 +1,48 @@
+"""One use of a check over imaginary columns, and how to spell nested ones."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from lakeproof.model.column import Column
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The table's columns with their types, the parameters, a filter.
+
+    `columns` names those that the rule is about, where they are not all.
+    """
+
+    types: Mapping[str, str | Column]
+    params: Mapping[str, object] = field(default_factory=dict)
+    filter: str | None = None
+    columns: Sequence[str] | None = None
+
+    @property
+    def table_columns(self) -> tuple[Column, ...]:
+        return tuple(
+            Column(name, kind) if isinstance(kind, str) else replace(kind, name=name)
+            for name, kind in self.types.items()
+        )
+
+    @property
+    def rule_columns(self) -> list[str]:
+        return list(self.types if self.columns is None else self.columns)
+
+
+def array_of(element: str | Column) -> Column:
+    inner = Column("element", element) if isinstance(element, str) else element
+    return Column("", f"array<{inner.type_text}>", element=inner)
+
+
+def map_of(key: str, value: str | Column) -> Column:
+    inner = Column("value", value) if isinstance(value, str) else value
+    return Column("", f"map<{key},{inner.type_text}>", element=inner, map_key=Column("key", key))
+
+
+def struct_of(**fields: str) -> Column:
+    parts = ",".join(f"{name}:{kind}" for name, kind in fields.items())
+    inner = tuple(Column(name, kind) for name, kind in fields.items())
+    return Column("", f"struct<{parts}>", fields=inner)
