@@ -6,7 +6,7 @@ PYTHON ?= $(shell scripts/find_python)
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-slow bench lint format clean
+.PHONY: help setup demo test test-slow bench lint docs format clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -36,6 +36,10 @@ test-slow: setup ## the long tests only
 
 bench: setup ## the benchmark, beside the same work done by hand
 	$(BIN)/python bench/suite.py
+
+docs: setup ## the documentation as a site in build/docs; a broken link fails
+	$(BIN)/python scripts/write_reference.py
+	$(BIN)/zensical build --clean --strict
 
 format: setup ## format the code
 	$(BIN)/ruff check --fix-only --exit-zero .

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from lakeproof.config import Config, StoreSettings, TableSettings
+from lakeproof.checks.catalogue import find_check
+from lakeproof.config import Config, StoreSettings
 from lakeproof.contracts.suite import rules_of
 from lakeproof.engines.spark.engine import SparkEngine
 from lakeproof.engines.spark.splitting import FrameEngine
@@ -25,6 +26,7 @@ from lakeproof.planning.build import Defaults, build_plan
 from lakeproof.planning.marks import marks_of
 from lakeproof.planning.plan import Plan
 from lakeproof.planning.selection import chosen_rules
+from lakeproof.planning.settings import table_settings, with_keys
 from lakeproof.reporting.document import run_document
 from lakeproof.running.progress import Listener, ignore
 from lakeproof.running.result_draft import RunLabels
@@ -66,7 +68,7 @@ class RunOutcome:
     def violations(self) -> DataFrame:
         """The bad rows of this run as a lazy DataFrame, read at the positions of the run.
 
-        Columns: rules (their names), rule_id, hit_id, violation_key, occurrences.
+        Columns: rules (their names), rule_id, hit_id, violation_key, occurrences, observed.
         """
         names: dict[str, list[str]] = {}
         for result in self.results:
@@ -96,8 +98,8 @@ class RunOutcome:
 
 
 _NO_HITS = (
-    "SELECT CAST(NULL AS STRING) AS rule_id, CAST(NULL AS STRING) AS violation_key, "
-    "CAST(NULL AS BIGINT) AS occurrences WHERE false"
+    "SELECT '' AS rule_id, '' AS violation_key, 0L AS occurrences, 0L AS excess, '' AS observed "
+    "WHERE false"
 )
 
 
@@ -121,7 +123,9 @@ def plan(
     `select` and `exclude` are those of `run_checks`; `status:` looks into the configured store.
     """
     settings = _settings(config, keys)
-    planner = _Planner(SparkEngine(spark), settings, rules_of(checks, settings))
+    engine = SparkEngine(spark)
+    engine.ensure_settings()
+    planner = _Planner(engine, settings, rules_of(checks, settings))
     planner.refuse_unused(keys or {}, "key")
     kept = open_store(spark, settings.store)
     return planner.choosing(select, exclude, kept).at(_moment(clock))
@@ -216,11 +220,13 @@ def split(
     config: Config | None = None,
     clock: Callable[[], datetime] | None = None,
 ) -> Split:
-    """The frame's good and bad rows, lazily: nothing is read before the caller asks.
+    """The frame's good and bad rows, lazily: no row is read before the caller asks.
 
     The checks are those of one table, which the frame stands for. Keys mark every row that shares
-    one; a stream can be judged row by row only, and other checks are refused by name. Raises
-    CheckDefinitionError for a check that cannot run: there is no result to say it in.
+    one; a stream can be judged row by row only, and other checks are refused by name. Both halves
+    are computed from the frame, so one that is different each time (rand, limit) should be
+    cached first. Raises CheckDefinitionError for a check that cannot run: there is no result to
+    say it in.
     """
     settings = config or Config()
     rules = rules_of(checks, settings)
@@ -229,6 +235,7 @@ def split(
         named = ", ".join(sorted(str(table) for table in tables))
         raise CheckDefinitionError(f"split takes the checks of one table, got those of {named}")
     engine = FrameEngine(frame, next(iter(tables), TableName(("frame",))))
+    engine.ensure_settings()
     planned = _Planner(engine, settings, rules).at(_moment(clock))
     if planned.rejected:
         broken = planned.rejected[0]
@@ -239,11 +246,15 @@ def split(
     by_row = {tally.rule_id for tally in table.scan.tallies}
     marked = by_row | {mark.rule_id for mark in marks_of(table, engine.element_key_sql)}
     if frame.isStreaming:
-        others = [rule.key for rule in table.rules if rule.rule_id not in by_row]
+        others = [
+            rule.key
+            for rule in table.rules
+            if rule.rule_id not in by_row or find_check(rule.check).uses_clock
+        ]
         if others:
             raise CheckDefinitionError(
-                f"a stream is judged row by row, and these need other rows: {', '.join(others)}. "
-                "Check the table that the stream writes"
+                "a stream is judged row by row and for as long as it runs; these need other rows "
+                f"or the present moment: {', '.join(others)}. Check the table that it writes"
             )
     good, bad = engine.split(table)
     left = tuple(rule.key for rule in table.rules if rule.rule_id not in marked)
@@ -261,8 +272,8 @@ class _Planner:
     def at(self, now: datetime, positions: Mapping[TableName, Position] | None = None) -> Plan:
         defaults = Defaults(
             resolve=self._resolve,
-            key_of=lambda table: self._settings_of(table).key,
-            sensitive_of=lambda table: self._settings_of(table).sensitive,
+            key_of=lambda table: table_settings(self.config, table).key,
+            sensitive_of=lambda table: table_settings(self.config, table).sensitive,
         )
         return build_plan(self.rules, self.engine, defaults, now, positions)
 
@@ -272,8 +283,8 @@ class _Planner:
         """The same for the selected rules only."""
         statuses = None
         if isinstance(kept, SparkStore):
-            reader, keys = SparkReader(kept), [rule.key for rule in self.rules]
-            statuses = lambda: last_statuses(reader, keys)  # noqa: E731
+            reader = SparkReader(kept)
+            statuses = lambda: last_statuses(reader, self.rules)  # noqa: E731
         return replace(self, rules=chosen_rules(self.rules, select, exclude, statuses))
 
     def refuse_unused(self, named: Iterable[str], what: str) -> None:
@@ -305,12 +316,6 @@ class _Planner:
     def _resolve(self, name: TableName) -> TableName:
         return name.resolve(self.config.default_catalog, self.config.default_namespace)
 
-    def _settings_of(self, table: TableName) -> TableSettings:
-        for name, settings in self.config.tables.items():
-            if self._resolve(TableName.parse(name)) == table:
-                return settings
-        return TableSettings()
-
 
 def valid_run_id(run_id: str | None, now: datetime) -> str:
     """The given id if it is a slug, or a new one that sorts by time."""
@@ -337,15 +342,7 @@ def _moment(clock: Callable[[], datetime] | None) -> datetime:
 
 def _settings(config: Config | None, keys: Mapping[str, Sequence[str]] | None) -> Config:
     settings = config or Config()
-    if not keys:
-        return settings
-    given = {
-        name: TableSettings(key=(key,) if isinstance(key, str) else tuple(key))
-        for name, key in keys.items()
-    }
-    # First match wins: what is given with the call comes before what is configured.
-    configured = {name: found for name, found in settings.tables.items() if name not in given}
-    return replace(settings, tables={**given, **configured})
+    return with_keys(settings, keys) if keys else settings
 
 
 def _open(

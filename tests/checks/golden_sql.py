@@ -204,7 +204,7 @@ class ImaginaryTables:
     def key_sql(self, pinned: PinnedTable, columns: Sequence[Column]) -> str:
         return "'key'"
 
-    def query_key_sql(self, sql: str, pinned: PinnedTable) -> str:
+    def query_key_sql(self, sql: str, pinned: PinnedTable, hidden: Sequence[str] = ()) -> str:
         return "'key'"
 
     def element_key_sql(self, key_sql: str, position_sql: str) -> str:

@@ -253,12 +253,6 @@ def test_query_text_has_no_trailing_semicolon_and_keeps_offsets():
     assert query.canonical == "select * from t"
 
 
-def test_brackets_survive_a_comment_at_the_end():
-    bracketed = parse_query("SELECT 1 -- c").bracketed
-    assert canonical_sql(bracketed) == "( select 1 )"
-    assert canonical_sql(parse_predicate("a > 1 -- c").bracketed) == "( a > 1 )"
-
-
 @pytest.mark.parametrize(
     ("text", "message"),
     [

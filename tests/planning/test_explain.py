@@ -77,7 +77,7 @@ class Tables:
     def key_sql(self, pinned, columns):
         return f"KEY({', '.join(column.name for column in columns)})"
 
-    def query_key_sql(self, sql, pinned):
+    def query_key_sql(self, sql, pinned, hidden=()):
         return "KEY()"
 
     def element_key_sql(self, key_sql, position_sql):

@@ -12,7 +12,7 @@ from lakeproof.errors import ConfigError, NothingSelectedError
 from lakeproof.model.names import TableName
 from lakeproof.model.nearest import nearest
 from lakeproof.model.rule import Logic, RejectedRule, Rule, Severity
-from lakeproof.planning.selection import METHODS, Selection, chosen_rules
+from lakeproof.planning.selection import METHODS, Selection, chosen_rules, status_key
 
 
 def rule(key, table="lake.shop.sales", check="not_null", columns=("id",), **fields):
@@ -29,8 +29,14 @@ RULES = [NIGHTLY, WARNING, PAIR, BROKEN]
 STATUSES = {"order_known": "failed", "amount_positive": "passed", "odd": "error"}
 
 
+def by_rule(rules, statuses):
+    """As a store gives them: by the rule's key and its table."""
+    return {status_key(found): statuses[found.key] for found in rules if found.key in statuses}
+
+
 def keys(select=(), exclude=(), statuses=None):
-    chosen = Selection.parse(select, exclude).choose(RULES, lambda: statuses or STATUSES)
+    known = by_rule(RULES, statuses or STATUSES)
+    chosen = Selection.parse(select, exclude).choose(RULES, lambda: known)
     return [found.key for found in chosen.rules]
 
 
@@ -135,7 +141,7 @@ def test_the_choice_equals_a_naive_reading(rules, select, exclude, statuses, as_
         return found if as_list or not found else "  ".join(found)
 
     selection = Selection.parse(texts(select), texts(exclude))
-    chosen = selection.choose(rules, lambda: statuses)
+    chosen = selection.choose(rules, lambda: by_rule(rules, statuses) or {("", ""): "passed"})
     expected = [one for one in rules if (met(one, select) or not select) and not met(one, exclude)]
     assert list(chosen.rules) == expected
     met_nothing = [

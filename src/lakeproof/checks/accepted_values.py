@@ -29,6 +29,7 @@ class AcceptedValues(ColumnCheck):
 
     name = "accepted_values"
     dimension = "validity"
+    table_parameters = ("accepted_table",)
     parameters = (
         Parameter(
             "accepted",

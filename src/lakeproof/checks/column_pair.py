@@ -1,11 +1,11 @@
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from sqlglot import exp
 
+from lakeproof.checks.comparing import comparison_problem
 from lakeproof.checks.kinds import Arguments, RowCheck, column_expression
 from lakeproof.checks.parameters import Parameter
 from lakeproof.errors import CheckDefinitionError
@@ -19,8 +19,6 @@ _OPERATORS: dict[str, type[exp.Binary]] = {
     ">=": exp.GTE,
     ">": exp.GT,
 }
-_DIGITS_MAX = 38
-_INTEGER_DIGITS = {"tinyint": 3, "smallint": 5, "int": 10, "bigint": 20}
 """The DECIMAL that Spark makes of each when it meets one."""
 
 
@@ -73,54 +71,13 @@ class ColumnPair(RowCheck):
 
 
 def _require_comparable(left: Column, right: Column) -> None:
-    problem = _problem(left, right)
+    problem = comparison_problem(left, right)
     if problem:
         raise CheckDefinitionError(
             f"check 'column_pair' cannot compare {left.name!r} ({left.type_text.upper()}) "
             f"with {right.name!r} ({right.type_text.upper()}): {problem}. "
             "Next: convert one of them in a row_expression"
         )
-
-
-def _problem(left: Column, right: Column) -> str:
-    """Why a comparison would fail or would not be exact; '' if it is fine."""
-    families = {left.family, right.family}
-    if TypeFamily.OTHER in families:
-        return "not every engine has an order for such types"
-    if left.family.is_number and right.family.is_number:
-        return _number_problem(left, right)
-    if len(families) > 1:
-        return "the types are not alike"
-    if (left.is_collated or right.is_collated) and left.type_text != right.type_text:
-        return "their collations differ"
-    return ""
-
-
-def _number_problem(left: Column, right: Column) -> str:
-    families = {left.family, right.family}
-    if families == {TypeFamily.FLOAT}:
-        return ""
-    if families == {TypeFamily.FLOAT, TypeFamily.DECIMAL}:
-        return "most decimal fractions have no exact floating-point form"
-    if TypeFamily.FLOAT in families:
-        wide = "bigint" in {left.type_text, right.type_text}
-        return "a floating-point number holds integers exactly only up to 2**53" if wide else ""
-    if _common_digits(left, right) > _DIGITS_MAX:
-        return f"together they need more than {_DIGITS_MAX} digits, and Spark would round"
-    return ""
-
-
-def _common_digits(left: Column, right: Column) -> int:
-    (left_whole, left_scale), (right_whole, right_scale) = _digits(left), _digits(right)
-    return max(left_whole, right_whole) + max(left_scale, right_scale)
-
-
-def _digits(column: Column) -> tuple[int, int]:
-    """Digits before and after the point."""
-    found = re.fullmatch(r"decimal\((\d+),(\d+)\)", column.type_text)
-    if found:
-        return int(found[1]) - int(found[2]), int(found[2])
-    return _INTEGER_DIGITS[column.type_text], 0
 
 
 def _as_double(column: Column) -> exp.Expr:

@@ -15,6 +15,7 @@ from lakeproof.checks.parameters import Parameter
 from lakeproof.errors import CheckDefinitionError
 from lakeproof.model.column import Column
 from lakeproof.model.names import TableName
+from lakeproof.model.printable import counted
 
 
 class ForeignKey(RelatedCheck):
@@ -28,6 +29,7 @@ class ForeignKey(RelatedCheck):
     name = "foreign_key"
     dimension = "consistency"
     keyed_by_columns = True
+    table_parameters = ("references",)
     columns_max = 32
     parameters = (
         Parameter("references", (str,), "the table that must have the key", required=True),
@@ -62,7 +64,7 @@ class ForeignKey(RelatedCheck):
         theirs = ",".join(str(name) for name in _referenced(arguments))
         complaint = f"have {column} that is not in {arguments['references']}.{theirs}"
         verdict = rows_verdict(failing, total, complaint)
-        told = f" ({keys} orphan {'key' if keys == 1 else 'keys'})" if keys else ""
+        told = f", {counted(keys, 'orphan key')}" if keys else ""
         return replace(verdict, details=verdict.details + told, measures={"orphan_keys": keys})
 
 

@@ -17,6 +17,9 @@ from lakeproof.model.nearest import nearest
 _KINDS = (*FORMAT_PATTERNS, "json")
 _ALIASES = {"iso_date": "date", "iso_timestamp": "timestamp"}
 
+_MISREAD_ESCAPE = r"(?<!\\)(?:\\\\)*\\u[0-9A-Fa-f]{0,3}[^\x00-\x7F]"
+"""An escape such as `\\u00e` with a digit beyond ASCII, which Spark's parser reads as if hex."""
+
 
 class Format(ColumnCheck):
     """Text is written in a known format, from its first to its last character.
@@ -67,7 +70,8 @@ class Format(ColumnCheck):
         kind = str(arguments["kind"])
         if kind == "json":
             there = exp.Is(this=value, expression=exp.Null()).not_()
-            return exp.and_(there, exp.Not(this=_is_json(value.copy())))
+            misread = contains(value.copy(), _MISREAD_ESCAPE)
+            return exp.and_(there, exp.or_(misread, exp.Not(this=_is_json(value.copy()))))
         found = contains(value, FORMAT_PATTERNS[kind])
         return exp.Not(this=exp.paren(found, copy=False))
 

@@ -13,7 +13,6 @@ from lakeproof.checks.kinds import (
 from lakeproof.checks.parameters import Parameter
 from lakeproof.errors import CheckDefinitionError
 from lakeproof.model.column import Column, TypeFamily
-from lakeproof.model.names import quote
 
 
 class IsIncreasing(RelatedCheck):
@@ -51,9 +50,6 @@ class IsIncreasing(RelatedCheck):
             raise CheckDefinitionError("check 'is_increasing' needs order_by: at least one column")
         return arguments
 
-    def named_columns(self, arguments: Arguments) -> Sequence[str]:
-        return (*_names(arguments, "order_by"), *_names(arguments, "within"))
-
     def row_violates(self, columns: Sequence[Column], arguments: Arguments, lookup: Lookup) -> str:
         column = columns[0]
         if column.family is TypeFamily.OTHER:
@@ -62,8 +58,8 @@ class IsIncreasing(RelatedCheck):
                 f"{column.name!r} is {column.type_text.upper()}"
             )
         value = column_expression(column).sql("spark")
-        order = [quote(name) for name in _names(arguments, "order_by")]
-        groups = [quote(name) for name in _names(arguments, "within")]
+        order = [lookup.column(name) for name in _names(arguments, "order_by")]
+        groups = [lookup.column(name) for name in _names(arguments, "within")]
         # Rows that do not take part stand in a group of their own, where nobody asks.
         takes_part = " AND ".join(f"{one} IS NOT NULL" for one in [value, *order])
         takes_part = f"({lookup.scope}) AND {takes_part}"

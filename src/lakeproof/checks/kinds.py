@@ -66,7 +66,8 @@ class Check(ABC):
     """What all checks share: a name, parameters, how many columns, and its identity.
 
     `shows_values`: its details or measure may hold a value out of the data, so they are withheld
-    when a column of the rule is declared sensitive.
+    when a column of the rule is declared sensitive. `uses_clock`: what is bad depends on the
+    run's moment. `table_parameters` name other tables, which may be written short.
     """
 
     name: ClassVar[str]
@@ -76,6 +77,8 @@ class Check(ABC):
     columns_min: ClassVar[int] = 1
     columns_max: ClassVar[int] = 1
     shows_values: ClassVar[bool] = False
+    uses_clock: ClassVar[bool] = False
+    table_parameters: ClassVar[tuple[str, ...]] = ()
 
     def read(self, columns: Sequence[str], params: Mapping[str, object]) -> dict[str, object]:
         """The complete arguments; raises CheckDefinitionError with what is wrong and allowed."""
@@ -145,8 +148,6 @@ class ColumnCheck(RowCheck):
 class MeasureCheck(Check):
     """Numbers over all rows in scope, judged after the scan."""
 
-    needs_previous: ClassVar[bool] = False
-
     @abstractmethod
     def measures(self, columns: Sequence[Column], arguments: Arguments) -> dict[str, exp.Expr]:
         """Named aggregates, one call each: a filter is put behind it as FILTER (WHERE ...)."""
@@ -154,6 +155,10 @@ class MeasureCheck(Check):
     @abstractmethod
     def judge(self, values: Mapping[str, object], arguments: Arguments, facts: Facts) -> Verdict:
         """The verdict over the measured values."""
+
+    def needs_previous(self, arguments: Arguments) -> bool:
+        """Whether it compares with the measure of its own last run."""
+        return False
 
     def needs_own_action(self, arguments: Arguments) -> bool:
         """Whether its aggregates would slow the scan that all rules share."""
@@ -214,6 +219,9 @@ class Lookup(Protocol):
     @property
     def key(self) -> str: ...
 
+    def column(self, name: str) -> str:
+        """SQL of a column of the checked table, by the name that a parameter gives it."""
+
     def table(self, name: str) -> tuple[str, tuple[Column, ...]]:
         """SQL that reads the table where the run reads it, and its columns."""
 
@@ -234,10 +242,6 @@ class RelatedCheck(Check):
     @abstractmethod
     def row_violates(self, columns: Sequence[Column], arguments: Arguments, lookup: Lookup) -> str:
         """Spark SQL that is true exactly for a bad row."""
-
-    def named_columns(self, arguments: Arguments) -> Sequence[str]:
-        """Columns of the checked table that stand in the arguments."""
-        return ()
 
     @abstractmethod
     def judge(

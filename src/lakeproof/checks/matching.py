@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from lakeproof.checks.comparing import comparison_problem
 from lakeproof.checks.kinds import column_expression
 from lakeproof.errors import CheckDefinitionError
-from lakeproof.model.column import Column
+from lakeproof.model.column import Column, column_named
 from lakeproof.model.names import quote
 
 
@@ -30,18 +31,23 @@ def not_among(columns: Sequence[Column], relation: str, theirs: Sequence[Column]
 
 
 def _require_comparable(column: Column, other: Column) -> None:
-    """A join between families would cast row by row, and lose digits or fail on the way."""
-    if column.family is not other.family:
+    """A join between types would cast row by row, and lose digits or fail on the way."""
+    problem = comparison_problem(column, other)
+    if not problem and {column.type_text, other.type_text} == {"float", "double"}:
+        problem = "0.1 as FLOAT is another number than 0.1 as DOUBLE"
+    if not problem and column.family is not other.family:
+        problem = "the types are not alike"
+    if problem:
         raise CheckDefinitionError(
             f"column {column.name!r} is {column.type_text.upper()} and {other.name!r} is "
-            f"{other.type_text.upper()}; they cannot be compared exactly. Check a view that casts"
+            f"{other.type_text.upper()}: {problem}. Check a view that casts"
         )
 
 
 def column_of(columns: Sequence[Column], name: str, table: str) -> Column:
     """The other table's column of that name."""
-    for column in columns:
-        if column.name.casefold() == name.casefold():
-            return column
+    found = column_named(columns, name)
+    if found is not None:
+        return found
     names = ", ".join(column.name for column in columns[:10])
     raise CheckDefinitionError(f"no column {name!r} in {table}. It has: {names}")

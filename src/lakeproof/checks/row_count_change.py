@@ -27,7 +27,6 @@ class RowCountChange(MeasureCheck):
     dimension = "completeness"
     columns_min = 0
     columns_max = 0
-    needs_previous = True
     parameters = (
         Parameter("max_decrease", NUMBER, "the largest share of rows that may go: 0.1 is 10 %"),
         Parameter("max_increase", NUMBER, "the largest share of rows that may come"),
@@ -47,6 +46,13 @@ class RowCountChange(MeasureCheck):
                 f"parameter 'expected' of check 'row_count_change' is {expected}, below 0 rows"
             )
         return arguments
+
+    def needs_previous(self, arguments: Arguments) -> bool:
+        return arguments["expected"] is None
+
+    def identity(self, arguments: Arguments) -> Arguments:
+        """Without the limits: a rule that is made stricter goes on from the counts it has."""
+        return {"expected": arguments["expected"]}
 
     def measures(self, columns: Sequence[Column], arguments: Arguments) -> dict[str, exp.Expr]:
         return {}  # the scan counts the rows of every scope anyway

@@ -9,7 +9,7 @@ from lakeproof.checks.kinds import Arguments, Facts, MeasureCheck, Verdict
 from lakeproof.checks.parameters import Parameter
 from lakeproof.checks.type_text import canonical_type
 from lakeproof.errors import CheckDefinitionError
-from lakeproof.model.column import Column
+from lakeproof.model.column import Column, folded
 
 _KEYS = ("name", "type", "nullable")
 _SHOWN_MAX = 10
@@ -50,7 +50,7 @@ class Schema(MeasureCheck):
         wanted = [_read_column(entry) for entry in _entries(arguments["columns"])]
         if not wanted:
             raise CheckDefinitionError("parameter 'columns' of check 'schema' is empty")
-        names = [str(column["name"]).casefold() for column in wanted]
+        names = [folded(str(column["name"])) for column in wanted]
         twice = [name for name in names if names.count(name) > 1]
         if twice:
             raise CheckDefinitionError(
@@ -113,6 +113,10 @@ def _read_column(entry: object) -> dict[str, str | bool | None]:
         known = canonical_type(str(kind))
     except ValueError as problem:
         raise _refusal(entry, f"has a type that Spark does not know: {problem}") from problem
+    if known.startswith(("char(", "varchar(")):
+        raise _refusal(
+            entry, "has a type that Spark reads as string. Write string, and check length_range"
+        )
     return {"name": name, "type": known, "nullable": nullable}
 
 
@@ -132,9 +136,9 @@ def _wanted(arguments: Arguments) -> list[_Wanted]:
 def _differences(
     wanted: Sequence[_Wanted], arguments: Arguments, table: Sequence[Column]
 ) -> Iterator[str]:
-    by_name = {column.name.casefold(): column for column in table}
+    by_name = {folded(column.name): column for column in table}
     for one in wanted:
-        column = by_name.get(one.name.casefold())
+        column = by_name.get(folded(one.name))
         if column is None:
             yield f"{one.name} is missing"
             continue
@@ -142,15 +146,13 @@ def _differences(
             yield f"{one.name} is {column.type_text}, not {one.type}"
         if one.nullable is not None and column.nullable is not one.nullable:
             yield f"{one.name} is {'' if column.nullable else 'not '}nullable"
-    listed = [one.name.casefold() for one in wanted]
+    listed = [folded(one.name) for one in wanted]
     if not arguments["extra"]:
         yield from (
-            f"{column.name} is not listed"
-            for column in table
-            if column.name.casefold() not in listed
+            f"{column.name} is not listed" for column in table if folded(column.name) not in listed
         )
     if arguments["order"]:
-        stand = [column.name.casefold() for column in table if column.name.casefold() in listed]
+        stand = [folded(column.name) for column in table if folded(column.name) in listed]
         there = [name for name in listed if name in by_name]
         if stand != there:
             yield f"the order is {', '.join(stand)}, not {', '.join(there)}"

@@ -88,18 +88,17 @@ class TableReference:
 
 @dataclass(frozen=True, slots=True)
 class QueryText:
-    """One read-only query. `tables` are catalog tables in order of appearance, not CTEs."""
+    """One read-only query. `tables` are catalog tables in order of appearance, not CTEs.
+
+    `given_names` are all that the query itself gives to something, by alias or otherwise.
+    """
 
     text: str
     canonical: str
     tables: tuple[TableReference, ...]
     cte_names: frozenset[str] = frozenset()
+    given_names: frozenset[str] = frozenset()
     _plain: str = field(default="", repr=False, compare=False)
-
-    @property
-    def bracketed(self) -> str:
-        """The query as a subquery; a comment at its end cannot swallow the bracket."""
-        return f"({self.text}\n)"
 
     def with_tables(self, replace: Callable[[TableReference], str]) -> str:
         """The text with each table's name replaced, every other character as it was."""
@@ -123,11 +122,6 @@ class PredicateText:
     columns: tuple[str, ...]
     _plain: str = field(default="", repr=False, compare=False)
 
-    @property
-    def bracketed(self) -> str:
-        """The predicate in brackets; a comment at its end cannot swallow the closing one."""
-        return f"({self.text}\n)"
-
     def to_dialect(self, dialect: str) -> str:
         return _transpile(self._plain, exp.Condition, dialect)
 
@@ -143,7 +137,14 @@ def parse_query(text: str) -> QueryText:
     _refuse_calls(source, _alias_starts(source, tree), query_function_problem)
     references = sorted(_tables(source, tree), key=lambda table: table.start)
     ctes = frozenset(cte.alias.lower() for cte in tree.find_all(exp.CTE))
-    return QueryText(source.trimmed, canonical_sql(text), tuple(references), ctes, source.plain)
+    given = frozenset(
+        node.name.casefold()
+        for node in tree.find_all(exp.Identifier)
+        if not isinstance(node.parent, exp.Column | exp.Table | exp.Dot)
+    )
+    return QueryText(
+        source.trimmed, canonical_sql(text), tuple(references), ctes, given, source.plain
+    )
 
 
 def parse_predicate(text: str) -> PredicateText:
@@ -155,7 +156,7 @@ def parse_predicate(text: str) -> PredicateText:
             kind = type(node).__name__
             raise source.refusal(
                 _offset(source, node),
-                f"a filter is one condition on a row, without {kind}. Use custom_sql for that.",
+                f"a condition is about one row, without {kind}. Use custom_sql for that.",
             )
         _refuse_node(source, node)
     _refuse_calls(source, frozenset(), row_function_problem)

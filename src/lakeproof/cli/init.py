@@ -16,11 +16,11 @@ from lakeproof.cli.first_config import config_text
 from lakeproof.cli.options import Where, progress_options, verbose_option, where_options
 from lakeproof.cli.sessions import require_lakehouse, session_for
 from lakeproof.cli.streams import progress_on_stderr, results_only_on_stdout
-from lakeproof.config import Config, TableSettings, find_config
+from lakeproof.config import Config, find_config
 from lakeproof.errors import CheckDefinitionError, ConfigError
-from lakeproof.model.names import TableName
 from lakeproof.model.printable import printable
 from lakeproof.model.suite import QualityCheck
+from lakeproof.planning.settings import full_name, table_settings
 from lakeproof.profiling.draft import Draft, draft_rules
 from lakeproof.profiling.profile import TableProfile
 from lakeproof.profiling.suite_text import suite_text
@@ -38,7 +38,7 @@ _EXAMPLE = (
 )
 _EXAMPLE_NOTES = (
     "Examples: name your own table and columns, or let lakeproof init --from-table draft rules",
-    "from a table. docs/reference/checks.md lists every check.",
+    "from a table. docs/reference/checks/index.md lists every check.",
 )
 
 
@@ -125,11 +125,11 @@ def _draft(
         from lakeproof.engines.spark.engine import SparkEngine
         from lakeproof.engines.spark.profile import profile_table
 
-        known = _settings_of(table, settings)
         engine = SparkEngine(spark)
         engine.ensure_ready()
         try:
-            name = _full_name(table, settings)
+            name = full_name(settings, table)
+            known = table_settings(settings, name)
             profile = profile_table(engine, name, key or known.key, known.sensitive)
         except CheckDefinitionError as problem:
             raise ConfigError(f"--from-table {table}: {problem}") from problem
@@ -172,21 +172,6 @@ def _drafted(
 
 def _check(draft: Draft, table: str) -> QualityCheck:
     return QualityCheck(draft.name, draft.check, table, draft.column or None, draft.params)
-
-
-def _full_name(table: str, settings: Config) -> TableName:
-    return TableName.parse(table).resolve(settings.default_catalog, settings.default_namespace)
-
-
-def _settings_of(table: str, settings: Config) -> TableSettings:
-    try:
-        wanted = _full_name(table, settings)
-        found = (
-            one for name, one in settings.tables.items() if _full_name(name, settings) == wanted
-        )
-        return next(found, TableSettings())
-    except CheckDefinitionError as problem:
-        raise ConfigError(f"--from-table {table}: {problem}") from problem
 
 
 def _refuse_existing(paths: Sequence[Path]) -> None:

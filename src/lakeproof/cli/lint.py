@@ -19,7 +19,7 @@ from lakeproof.cli.suites import Suite, all_checks, load_suites
 from lakeproof.config import Config
 from lakeproof.errors import SuiteError
 from lakeproof.gating.policy import EXIT_NOTHING, EXIT_USAGE
-from lakeproof.model.printable import printable
+from lakeproof.model.printable import counted, printable
 from lakeproof.model.rule import RejectedRule, Rule
 from lakeproof.reporting.document import document_text
 
@@ -67,8 +67,8 @@ def lint(ctx: click.Context, *, suites: tuple[str, ...], config: str, style: str
         else:
             for found in findings:
                 results.write(str(found))
-            told = _counted(len(findings), "finding") if findings else "no findings"
-            results.write(f"{_counted(len(rules), 'rule')}, {told}")
+            told = counted(len(findings), "finding") if findings else "no findings"
+            results.write(f"{counted(len(rules), 'rule')}, {told}")
     if findings:
         ctx.exit(EXIT_USAGE)
     if not rules:
@@ -97,10 +97,6 @@ def refuse_rejected(
     findings = [str(found) for found in _findings(among)]
     if findings:
         raise SuiteError(f"--strict: {len(findings)} rule(s) cannot run: {'; '.join(findings)}")
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _findings(rules: Sequence[tuple[Suite, Rule | RejectedRule]]) -> Iterator[Finding]:

@@ -49,14 +49,16 @@ def ls(*, suites: tuple[str, ...], wanted: Wanted, where: Where, style: str) -> 
             results.write("\n".join(_line(rule) for rule in chosen.rules))
 
 
-def _last_statuses(where: Where, settings: Config, rules: Sequence[AnyRule]) -> dict[str, str]:
+def _last_statuses(
+    where: Where, settings: Config, rules: Sequence[AnyRule]
+) -> dict[tuple[str, str], str]:
     from lakeproof.state.last_statuses import last_statuses
 
     with (
         progress_on_stderr(Progress.NONE) as listener,
         state_reader(where, settings, listener) as reader,
     ):
-        return last_statuses(reader, [rule.key for rule in rules])
+        return last_statuses(reader, rules)
 
 
 def _entry(rule: AnyRule) -> dict[str, object]:

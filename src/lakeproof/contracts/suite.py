@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from lakeproof.checks.catalogue import find_check
+from lakeproof.checks.kinds import Arguments, Check
 from lakeproof.checks.user_sql import parse_predicate
 from lakeproof.config import Config
 from lakeproof.errors import CheckDefinitionError, LakeproofError, short_message
@@ -79,6 +80,17 @@ def _rejected(
     )
 
 
+def _identity(check: Check, arguments: Arguments, config: Config) -> Arguments:
+    """The arguments as they are hashed, other tables by their full names."""
+    hashed = dict(check.identity(arguments))
+    for name in check.table_parameters:
+        if hashed.get(name) is not None:
+            other = TableName.parse(str(hashed[name]))
+            full = other.resolve(config.default_catalog, config.default_namespace)
+            hashed[name] = list(full.folded)
+    return hashed
+
+
 def _table_if_named(name: object, config: Config) -> TableName | None:
     """The table's full name, as far as what was given is one."""
     try:
@@ -104,7 +116,7 @@ def _valid_rule(entry: QualityCheck, key: str, columns: tuple[str, ...], config:
         check=check.name,
         check_version=check.version,
         columns=check.identity_columns(columns),
-        arguments=check.identity(arguments),
+        arguments=_identity(check, arguments, config),
         filter=parse_predicate(condition).canonical if condition else None,
     )
     return Rule(

@@ -14,7 +14,7 @@ class Hits(Protocol):
 
     @property
     def view(self) -> str:
-        """A view with rule_id, hit_id, violation_key, occurrences."""
+        """A view with rule_id, hit_id, violation_key, occurrences, excess, observed."""
 
     def summaries(self) -> Mapping[str, HitSummary]:
         """What they amount to per rule_id; this reads the table, the first time."""
@@ -33,4 +33,4 @@ class Engine(TableReader, Protocol):
         """The one row of an aggregate statement; RuleTimeoutError past the limit."""
 
     def hold_hits(self, sql: str, timeout_seconds: float | None) -> Hits:
-        """Bad rows by a statement that gives rule_id, violation_key, occurrences."""
+        """Bad rows by a statement as `planning.bad_rows` writes it."""

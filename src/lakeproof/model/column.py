@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import unicodedata
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -48,6 +50,11 @@ _FAMILIES = {
 }
 
 
+def folded(name: str) -> str:
+    """A name as Spark compares it: letter case and Unicode form do not matter."""
+    return unicodedata.normalize("NFC", name).casefold()
+
+
 @dataclass(frozen=True, slots=True)
 class Column:
     """One column, a part of one, or an expression over the row.
@@ -80,3 +87,10 @@ class Column:
     def is_collated(self) -> bool:
         """A string whose equality is not byte equality: hashing its bytes would be wrong."""
         return " collate " in self.type_text.lower()
+
+
+def column_named(columns: Iterable[Column], name: str) -> Column | None:
+    """The column of that name; one that is there exactly wins."""
+    alike = [column for column in columns if folded(column.name) == folded(name)]
+    exact = [column for column in alike if column.name == name]
+    return next(iter([*exact, *alike]), None)

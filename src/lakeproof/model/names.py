@@ -64,6 +64,13 @@ class TableName:
         return self
 
     @property
+    def folded(self) -> tuple[str, ...]:
+        """The parts as they tell tables apart: Spark's own catalog does not know letter case."""
+        if self.catalog.lower() == "spark_catalog":
+            return tuple(part.lower() for part in self.parts)
+        return self.parts
+
+    @property
     def catalog(self) -> str:
         return self.parts[0]
 

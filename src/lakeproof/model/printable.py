@@ -1,4 +1,4 @@
-"""Text from outside made safe to print: one line, nothing that moves a cursor or turns text."""
+"""Text for people: what comes from outside made safe to print, and numbers with their noun."""
 
 from __future__ import annotations
 
@@ -13,3 +13,8 @@ def printable(text: object) -> str:
         char if char.isprintable() else char.encode("unicode_escape").decode("ascii")
         for char in str(text)
     )
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 rule`, `12,000 rules`."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

@@ -37,7 +37,7 @@ class Logic:
         """The text that is hashed; kept with the plan so that an id can be audited."""
         return canonical_payload(
             {
-                "table": list(_folded_where_the_catalog_folds(self.table)),
+                "table": list(self.table.folded),
                 "check": self.check,
                 "version": self.check_version,
                 "columns": [column.lower() for column in self.columns],
@@ -49,13 +49,6 @@ class Logic:
     @property
     def rule_id(self) -> str:
         return rule_id_of(self.payload)
-
-
-def _folded_where_the_catalog_folds(table: TableName) -> tuple[str, ...]:
-    """Spark's own catalog does not tell `Sales` from `sales`; others, such as Iceberg's, may."""
-    if table.catalog.lower() == "spark_catalog":
-        return tuple(part.lower() for part in table.parts)
-    return table.parts
 
 
 @dataclass(frozen=True, slots=True)

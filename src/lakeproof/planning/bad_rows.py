@@ -52,12 +52,12 @@ def _row_branch(plan: TablePlan, tallies: Sequence[Tally]) -> str:
     return (
         f"SELECT element_at(array({ids}), rule) AS rule_id, violation_key, "
         "occurrences, occurrences AS excess, observed\n"
-        "FROM (SELECT hit.rule AS rule, "
-        f"{key} AS violation_key, count(*) AS occurrences, min(hit.observed) AS observed\n"
+        "FROM (SELECT rule, violation_key, count(*) AS occurrences, min(observed) AS observed\n"
+        f"FROM (SELECT hit.rule AS rule, {key} AS violation_key, hit.observed AS observed\n"
         f"FROM (SELECT explode(flatten(array_compact(array({broken})))) AS hit,\n"
         f"{plan.pinned.key_sql} AS row_key\n"
-        f"FROM {plan.pinned.relation}\nWHERE {where})\n"
-        "GROUP BY 1, 2)"
+        f"FROM {plan.pinned.relation}\nWHERE {where}))\n"
+        "GROUP BY rule, violation_key)"
     )
 
 

@@ -26,6 +26,7 @@ from lakeproof.planning.places import (
     Place,
     any_element,
     bad_elements,
+    column_sql,
     find_place,
     observed_sql,
 )
@@ -155,11 +156,7 @@ class RuleBinder:
         scope: str,
     ) -> QueryStep:
         columns = [place.column for place in places]
-        for name in check.named_columns(rule.arguments):
-            if pinned.column(name) is None:
-                find_column(pinned, name, "params")
-                raise CheckDefinitionError(f"params: {name!r} must be a whole column")
-        lookup = _Lookup(self.reader, self.pin, within(scope) or "true", pinned.key_sql)
+        lookup = _Lookup(self.reader, self.pin, pinned, within(scope) or "true")
         violates = check.row_violates(columns, rule.arguments, lookup)
         if check.is_windowed:
             where = f" WHERE {within(scope)}" if scope else ""
@@ -185,10 +182,14 @@ class RuleBinder:
 
     def _user_query(self, pinned: PinnedTable, rule: Rule, text: str, scope: str) -> QueryStep:
         self.reader.ensure_query(text)
-        sql = parse_query(text).with_tables(
+        query = parse_query(text)
+        sql = query.with_tables(
             lambda found: self._relation(TableName(found.parts), pinned, scope, found.alias)
         )
-        key = self.reader.query_key_sql(sql, pinned)
+        # A column that the query calls like a key may hold anything, also what must be hidden.
+        named = {name.casefold() for name in pinned.key_columns} & query.given_names
+        hidden = pinned.key_columns if pinned.sensitive and named else ()
+        key = self.reader.query_key_sql(sql, pinned, hidden)
         return QueryStep(
             rule_id=rule.rule_id,
             what="query",
@@ -215,11 +216,25 @@ class _Lookup:
 
     reader: TableReader
     pin: Pin
+    checked: PinnedTable
     scope: str
-    key: str
+
+    @property
+    def key(self) -> str:
+        return self.checked.key_sql
+
+    def column(self, name: str) -> str:
+        place = find_place(self.checked, name, "params")
+        if place.loops:
+            raise CheckDefinitionError(f"params: {name!r} has many values in one row")
+        return column_sql(place.column)
 
     def table(self, name: str) -> tuple[str, tuple[Column, ...]]:
         found = self.pin(TableName.parse(name))
+        if not found.relation:
+            raise CheckDefinitionError(
+                f"it refers to {found.table}, for which the frame stands. Check the table itself"
+            )
         return found.relation, found.columns
 
     def values(self, values: Sequence[str], type_text: str) -> str:

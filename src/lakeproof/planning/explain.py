@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC
 
-from lakeproof.model.printable import printable
+from lakeproof.model.printable import counted, printable
 from lakeproof.model.rule import RejectedRule, Rule
 from lakeproof.planning.bad_rows import bad_rows_sql
 from lakeproof.planning.plan import KeyStep, MeasureStep, OwnStep, Plan, QueryStep, TablePlan
@@ -53,7 +53,7 @@ def statements_of(plan: Plan) -> tuple[Statement, ...]:
 
 def _statements(table: TablePlan) -> Iterable[Statement]:
     named = str(table.pinned.table)
-    yield Statement(named, f"scan for {_counted(len(fused_rules(table)), 'rule')}", table.scan.sql)
+    yield Statement(named, f"scan for {counted(len(fused_rules(table)), 'rule')}", table.scan.sql)
     for key in table.keys:
         yield Statement(named, f"{_key_text(key)} for {_names(table, key.rule_id)}", key.sql)
     for query in table.queries:
@@ -82,15 +82,15 @@ def plan_tree(plan: Plan) -> str:
     rules = len(plan.rules) + len(plan.rejected)
     moment = plan.now.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S")
     head = (
-        f"Plan at {moment} UTC: {_counted(rules, 'rule')}, "
-        f"{_counted(len(plan.tables), 'table')}, {_counted(total_actions(plan), 'action')}"
+        f"Plan at {moment} UTC: {counted(rules, 'rule')}, "
+        f"{counted(len(plan.tables), 'table')}, {counted(total_actions(plan), 'action')}"
     )
     below = [_table_node(table) for table in plan.tables]
     if plan.rejected:
         below.append(_rejected_node(plan.rejected))
     below.append(
         _Node(
-            f"total: {_counted(total_actions(plan), 'action')} if everything passes, "
+            f"total: {counted(total_actions(plan), 'action')} if everything passes, "
             "one more for each table with bad rows"
         )
     )
@@ -126,7 +126,7 @@ def _own_node(table: TablePlan, step: OwnStep, text: str) -> _Node:
 
 def _rejected_node(rejected: Sequence[RejectedRule]) -> _Node:
     return _Node(
-        f"cannot run: {_counted(len(rejected), 'rule')}",
+        f"cannot run: {counted(len(rejected), 'rule')}",
         tuple(_Node(f"{printable(rule.key)}: {printable(rule.reason)}") for rule in rejected),
     )
 
@@ -148,10 +148,6 @@ def _own_text(step: QueryStep | MeasureStep) -> str:
 
 def _names(table: TablePlan, rule_id: str) -> str:
     return ", ".join(rule.key for rule in table.rules if rule.rule_id == rule_id)
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _drawn(nodes: Sequence[_Node], indent: str) -> Iterable[str]:

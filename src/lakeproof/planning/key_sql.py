@@ -66,7 +66,7 @@ def key_step(
         strategy=strategy,
         sql=sql,
         hits_sql=_hits_sql(source, columns, strategy, key_sql, surplus),
-        violates=_marked(columns, inside or "true", nulls),
+        violates=_marked(columns, inside or "true", nulls, key_sql),
         key_sql=key_sql,
     )
 
@@ -82,9 +82,11 @@ def _surplus(columns: Sequence[Column], nulls: NullPolicy) -> str:
     return f"{_ROWS} - 1"
 
 
-def _marked(columns: Sequence[Column], inside: str, nulls: NullPolicy) -> str:
+def _marked(columns: Sequence[Column], inside: str, nulls: NullPolicy, key_sql: str) -> str:
     """True for every row in scope whose key is not its alone."""
-    alike = f"sum(CASE WHEN {inside} THEN 1 ELSE 0 END) OVER (PARTITION BY {_names(columns)})"
+    ordered = all(column.family is not TypeFamily.OTHER for column in columns)
+    group = _names(columns) if ordered else key_sql  # a window needs an order, which a map lacks
+    alike = f"sum(CASE WHEN {inside} THEN 1 ELSE 0 END) OVER (PARTITION BY {group})"
     bad = f"{alike} > 1"
     if nulls is NullPolicy.FORBID:
         bad = f"({bad} OR NOT ({_present(columns)}))"

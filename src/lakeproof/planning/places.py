@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from lakeproof.checks.literals import text_literal
 from lakeproof.errors import CheckDefinitionError
-from lakeproof.model.column import Column, TypeFamily
+from lakeproof.model.column import Column, TypeFamily, column_named
 from lakeproof.model.names import quote
 from lakeproof.model.nearest import nearest
 from lakeproof.planning.tables import PinnedTable
@@ -32,6 +32,7 @@ class Loop:
     index: str
     is_map: bool
     label: str
+    key: Column | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +92,8 @@ def _walk(root: Column, steps: Sequence[tuple[str, Sequence[str]]], name: str, w
                 )
             item = f"_lakeproof_item_{len(loops)}"
             index = f"_lakeproof_at_{len(loops)}"
-            loops.append(Loop(_path_sql(path), item, index, bracket == "{}", label))
+            is_map = bracket == "{}"
+            loops.append(Loop(_path_sql(path), item, index, is_map, label, column.map_key))
             column, label = column.element, ""
             path = (item, "value") if bracket == "{}" else (item,)
     place = replace(column, name=name, path=path)
@@ -99,9 +101,9 @@ def _walk(root: Column, steps: Sequence[tuple[str, Sequence[str]]], name: str, w
 
 
 def _field(column: Column, step: str, name: str, where: str) -> Column:
-    for field in column.fields:
-        if field.name.casefold() == step.casefold():
-            return field
+    found = column_named(column.fields, step)
+    if found is not None:
+        return found
     if column.fields:
         names = [field.name for field in column.fields]
         hint = _nearest(step, names)
@@ -161,6 +163,8 @@ def _position(place: Place, *, is_hidden: bool) -> list[str]:
     pieces = []
     for loop in place.loops:
         key = f"CAST({loop.item}.key AS STRING)"
+        if loop.key is not None and loop.key.family is TypeFamily.TIMESTAMP:
+            key = f"CAST(unix_micros({loop.item}.key) AS STRING)"  # in every session the same
         inner = text_sql(HIDDEN) if is_hidden else f"coalesce(substr({key}, 1, 200), '')"
         opened, closed = ("{", "}") if loop.is_map else ("[", "]")
         middle = inner if loop.is_map else f"CAST({loop.index} AS STRING)"
@@ -190,7 +194,7 @@ def observed_sql(pinned: PinnedTable, places: Sequence[Place]) -> str:
 def _shown(column: Column) -> str:
     value = column_sql(column)
     if column.is_collection:
-        return f"coalesce(concat(CAST(size({value}) AS STRING), ' elements'), 'NULL')"
+        return f"if({value} IS NULL, 'NULL', concat(CAST(size({value}) AS STRING), ' elements'))"
     if column.family is TypeFamily.OTHER:
         return ""
     text = f"hex({value})" if column.family is TypeFamily.BINARY else f"CAST({value} AS STRING)"

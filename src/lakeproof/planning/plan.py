@@ -148,6 +148,12 @@ class TablePlan:
         return frozenset(step.rule_id for step in steps)
 
     @property
+    def marked(self) -> frozenset[str]:
+        """Rules that say of each row of the table whether it is bad; a user's query does not."""
+        own = {step.rule_id for step in self.queries if not step.violates}
+        return self.listable - own
+
+    @property
     def actions(self) -> int:
         """Spark actions that read the table if everything passes."""
         return 1 + len(self.own_steps)

@@ -22,8 +22,8 @@ from lakeproof.model.outcome import CheckStatus
 from lakeproof.model.rule import RejectedRule, Rule, Severity
 
 AnyRule = Rule | RejectedRule
-LastStatuses = Callable[[], Mapping[str, str]]
-"""Gives each rule_key's status in the last run that had it; called only for a `status:` term."""
+LastStatuses = Callable[[], Mapping[tuple[str, str], str]]
+"""Gives each rule's status in the last run that had it; called only for a `status:` term."""
 
 NEW = "new"
 """The status of a rule that no kept run has had."""
@@ -108,7 +108,7 @@ class Selection:
         )
         return Chosen(tuple(kept), tuple(unmatched), len(rules))
 
-    def _statuses(self, last_statuses: LastStatuses | None) -> Mapping[str, str]:
+    def _statuses(self, last_statuses: LastStatuses | None) -> Mapping[tuple[str, str], str]:
         terms = self._status_terms
         if not terms:
             return {}
@@ -147,7 +147,7 @@ class _Values:
     """What each rule has under each method."""
 
     rules: Sequence[AnyRule]
-    statuses: Mapping[str, str]
+    statuses: Mapping[tuple[str, str], str]
 
     def meet(self, rule: AnyRule, groups: Sequence[Group]) -> bool:
         return any(
@@ -169,8 +169,13 @@ class _Values:
 
     def _of(self, rule: AnyRule, method: str) -> tuple[str, ...]:
         if method == "status":
-            return (self.statuses.get(rule.key, NEW),)
+            return (self.statuses.get(status_key(rule), NEW),)
         return _READ[method](rule)
+
+
+def status_key(rule: AnyRule) -> tuple[str, str]:
+    """What a kept result is known by: suites may share a store, and names."""
+    return rule.key, str(rule.table) if rule.table else ""
 
 
 def _table_names(rule: AnyRule) -> tuple[str, ...]:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from lakeproof.model.column import Column
+from lakeproof.model.column import Column, column_named
 from lakeproof.model.names import TableName
 from lakeproof.model.position import Position
 
@@ -39,13 +38,7 @@ class PinnedTable:
 
         Spark does not tell upper from lower case either. A name that is there exactly wins.
         """
-        exact = [column for column in self.columns if column.name == name]
-        alike = [column for column in self.columns if _folded(column.name) == _folded(name)]
-        return next(iter([*exact, *alike]), None)
-
-
-def _folded(name: str) -> str:
-    return unicodedata.normalize("NFC", name).casefold()
+        return column_named(self.columns, name)
 
 
 class TableReader(Protocol):
@@ -63,7 +56,7 @@ class TableReader(Protocol):
     def key_sql(self, pinned: PinnedTable, columns: Sequence[Column]) -> str:
         """The canonical key of these columns, as an expression over the table."""
 
-    def query_key_sql(self, sql: str, pinned: PinnedTable) -> str:
+    def query_key_sql(self, sql: str, pinned: PinnedTable, hidden: Sequence[str] = ()) -> str:
         """The key of a query's rows: by the table's key if it returns that, else a row hash."""
 
     def element_key_sql(self, key_sql: str, position_sql: str) -> str:

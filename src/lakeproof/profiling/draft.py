@@ -15,6 +15,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, localcontext
 from typing import TypeGuard
 
 from lakeproof.model.column import TypeFamily
+from lakeproof.model.printable import counted
 from lakeproof.profiling.profile import ColumnProfile, Moment, Number, TableProfile
 
 VALUES_MAX = 20
@@ -51,7 +52,7 @@ def draft_rules(profile: TableProfile, now: datetime) -> list[Draft]:
         Draft(
             names.of("", "row_count"),
             "row_count_range",
-            f"{_rows(profile.rows)} now; fewer than half as many would be a loss",
+            f"{counted(profile.rows, 'row')} now; fewer than half as many would be a loss",
             params={"min_count": fewest},
         )
     ]
@@ -69,9 +70,9 @@ Drawn = tuple[str, str, str, dict[str, object]]
 def _of_column(found: ColumnProfile, rows: int, now: datetime) -> Iterator[Drawn]:
     filled = rows - found.nulls
     if not found.nulls:
-        yield "not_null", "not_null", f"0 NULLs in {_rows(rows)}", {}
+        yield "not_null", "not_null", f"0 NULLs in {counted(rows, 'row')}", {}
     if found.is_unique:
-        yield "unique", "uniqueness", f"no value twice in {_rows(filled)}", {}
+        yield "unique", "uniqueness", f"no value twice in {counted(filled, 'row')}", {}
     if found.private or not filled:
         return
     if found.column.family.is_number and not found.nans:
@@ -80,7 +81,7 @@ def _of_column(found: ColumnProfile, rows: int, now: datetime) -> Iterator[Drawn
         yield from _of_moments(found, now)
     elif _is_few_values(found, filled):
         values = sorted(found.values or ())
-        evidence = f"{len(values)} distinct {_plural('value', len(values))} in {_rows(filled)}"
+        evidence = f"{counted(len(values), 'distinct value')} in {counted(filled, 'row')}"
         yield "accepted", "accepted_values", evidence, {"accepted": values}
 
 
@@ -101,10 +102,10 @@ def _of_numbers(found: ColumnProfile, filled: int) -> Iterator[Drawn]:
     if not _is_finite(low) or not _is_finite(high):
         return
     if low > 0:
-        yield "positive", "positive", f"smallest {low} in {_rows(filled)}", {}
+        yield "positive", "positive", f"smallest {low} in {counted(filled, 'row')}", {}
     params = _bounds(Decimal(str(low)), Decimal(str(high)), found.column.family)
     if params:
-        told = f"from {low} to {high} in {_rows(filled)}; {_ROOM}"
+        told = f"from {low} to {high} in {counted(filled, 'row')}; {_ROOM}"
         yield "range", "range", told, params
 
 
@@ -187,11 +188,3 @@ class _Names:
 
 def _slug(text: str) -> str:
     return re.sub(r"\W+", "_", text).strip("_").lower()
-
-
-def _rows(number: int) -> str:
-    return f"{number:,} {_plural('row', number)}"
-
-
-def _plural(noun: str, number: int) -> str:
-    return noun if number == 1 else f"{noun}s"

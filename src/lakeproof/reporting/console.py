@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from lakeproof.model.canonical import readable_key
 from lakeproof.model.outcome import CheckResult, CheckStatus
-from lakeproof.model.printable import printable
+from lakeproof.model.printable import counted, printable
 from lakeproof.reporting.log_commands import inert
 from lakeproof.reporting.run_report import Decision, Passed, RunReport
 
@@ -58,7 +58,7 @@ def outcome_text(
     see_more: str = "",
 ) -> str:
     """The whole report; `see_more` is the command that lists the bad rows, if there is one."""
-    blocks = [f"Run {printable(run_id)}: {_rules(len(results))}"]
+    blocks = [f"Run {printable(run_id)}: {counted(len(results), 'rule')}"]
     listed = [result for result in results if result.status != CheckStatus.PASSED]
     blocks += ["\n".join(_result_lines(result)) for result in by_weight(listed)]
     blocks += _passed_block(results, passed)
@@ -254,11 +254,7 @@ def _passed_block(results: Sequence[CheckResult], passed: Passed) -> list[str]:
     those = [result for result in results if result.status == CheckStatus.PASSED]
     if passed is Passed.LISTED:
         return ["\n".join(_result_lines(result)) for result in those]
-    return [f"PASSED  {_rules(len(those))}"] if those else []
-
-
-def _rules(number: int) -> str:
-    return f"{number:,} rule" if number == 1 else f"{number:,} rules"
+    return [f"PASSED  {counted(len(those), 'rule')}"] if those else []
 
 
 def _gate_lines(results: Sequence[CheckResult], gate: Decision) -> Iterable[str]:

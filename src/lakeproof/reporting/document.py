@@ -22,7 +22,7 @@ _SCHEMA = "result-document.schema.json"
 
 
 def run_document(run_id: str, results: Sequence[CheckResult], gate: Decision) -> dict[str, object]:
-    """One run as plain values, equal whether it was just made or read back from the store."""
+    """One run as plain values; read back from the store it has the same results, by weight."""
     return {
         "document_version": DOCUMENT_VERSION,
         "run_id": run_id,

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from lakeproof.model.canonical import readable_key
 from lakeproof.model.outcome import CheckResult
-from lakeproof.model.printable import printable
+from lakeproof.model.printable import counted, printable
 from lakeproof.reporting.console import by_weight, status_word
 from lakeproof.reporting.log_commands import inert
 
@@ -33,7 +33,7 @@ def results_text(run_id: str, results: Sequence[CheckResult], total: int) -> str
         f"{name_and_place(result)}"
         for result in results
     ]
-    return inert("\n".join([*lines, shown_of(len(results), total, "results")]))
+    return inert("\n".join([*lines, shown_of(len(results), total, "result")]))
 
 
 def name_and_place(result: CheckResult) -> str:
@@ -54,7 +54,7 @@ def violations_text(rows: Sequence[Row], total: int, names: Mapping[str, str]) -
             lines.append(f"{printable(name)} on {printable(row['table_fqn'])}")
             above = rule
         lines += _violation_lines(row)
-    return inert("\n".join([*lines, shown_of(len(rows), total, "violations")]))
+    return inert("\n".join([*lines, shown_of(len(rows), total, "violation")]))
 
 
 def _violation_lines(row: Row) -> Iterable[str]:
@@ -72,8 +72,8 @@ def _violation_lines(row: Row) -> Iterable[str]:
 
 def shown_of(shown: int, total: int, noun: str) -> str:
     if shown == total:
-        return f"{total:,} {noun}"
-    return f"{shown:,} of {total:,} {noun} shown; --limit shows more"
+        return counted(total, noun)
+    return f"{shown:,} of {counted(total, noun)} shown; --limit shows more"
 
 
 def _moment(value: object) -> str:

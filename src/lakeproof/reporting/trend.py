@@ -59,7 +59,7 @@ def trend_text(trends: Sequence[RuleTrend], total: int, blocks: str = BLOCKS) ->
             f"{status_word(trend.latest):<7} {line:>{width}}  {told:>{len(_HEAD)}}  "
             f"{name_and_place(trend.latest)}"
         )
-    return inert("\n".join([*lines, shown_of(len(trends), total, "rules")]))
+    return inert("\n".join([*lines, shown_of(len(trends), total, "rule")]))
 
 
 def trend_line(trend: RuleTrend, blocks: str = BLOCKS) -> str:

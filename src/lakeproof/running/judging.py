@@ -16,6 +16,7 @@ from lakeproof.checks.kinds import (
     Verdict,
 )
 from lakeproof.errors import LakeproofError
+from lakeproof.model.printable import counted
 from lakeproof.model.rule import Rule
 from lakeproof.model.violation import HitSummary
 from lakeproof.planning.places import find_place
@@ -85,7 +86,7 @@ def _with_elements(verdict: Verdict, rule: Rule, found: TableFindings) -> Verdic
     for tally in found.plan.scan.tallies:
         if tally.rule_id == rule.rule_id and tally.elements:
             elements = int(str(found.values[tally.elements_alias]))
-            told = f", {elements} elements" if elements else ""
+            told = f", {counted(elements, 'element')}" if elements else ""
             return replace(verdict, details=verdict.details + told, measures={"elements": elements})
     return verdict
 
@@ -114,4 +115,4 @@ def _key_counts(hits: HitSummary | None) -> KeyCounts:
 def needs_previous(rule: Rule) -> bool:
     """Whether the rule compares with its own last run."""
     check = find_check(rule.check)
-    return isinstance(check, MeasureCheck) and check.needs_previous
+    return isinstance(check, MeasureCheck) and check.needs_previous(rule.arguments)

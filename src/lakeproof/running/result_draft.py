@@ -117,7 +117,11 @@ def _shows_sensitive_values(rule: Rule, pinned: PinnedTable) -> bool:
     if not check.shows_values or not pinned.sensitive:
         return False
     roots = [find_place(pinned, name).root.name for name in rule.columns]
-    return not roots or any(pinned.is_sensitive(name) for name in roots)
+    return (
+        not roots
+        or bool(check.expression(rule.arguments))
+        or any(pinned.is_sensitive(name) for name in roots)
+    )
 
 
 def _withheld(verdict: Verdict, *, passed: bool) -> Verdict:

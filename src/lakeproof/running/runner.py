@@ -20,10 +20,17 @@ from typing import TypeVar
 
 from lakeproof import faults
 from lakeproof.engines.engine import Engine
-from lakeproof.errors import AlreadyRunningError, ConfigError, LakeproofError, short_message
+from lakeproof.errors import (
+    AlreadyRunningError,
+    ConfigError,
+    EngineUnavailableError,
+    LakeproofError,
+    short_message,
+)
 from lakeproof.model.names import TableName
 from lakeproof.model.outcome import CheckResult
 from lakeproof.model.position import Position
+from lakeproof.model.printable import counted
 from lakeproof.planning.plan import Plan, TablePlan
 from lakeproof.running.evaluate import evaluate_table
 from lakeproof.running.findings import TableFindings
@@ -38,6 +45,19 @@ Given = TypeVar("Given")
 _BEGINS_MAX = 3
 
 Replan = Callable[[Mapping[TableName, Position]], Plan]
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """One result per rule, the rules whose violations are known, and what went wrong beside."""
+
+    results: list[CheckResult]
+    evaluated: frozenset[str]
+    trouble: list[str]
+
+    def raise_for_trouble(self, what_is_kept: str) -> None:
+        if self.trouble:
+            raise EngineUnavailableError(f"{'; '.join(self.trouble)}. {what_is_kept}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,25 +82,28 @@ class Runner:
         if self.quarantine is not None:
             self.quarantine.prepare(plan.tables)
         if self.store is None:
-            return plan, self._evaluate(plan, labels, {}, {})[0]
+            read = self._evaluate(plan, labels, {}, {})
+            read.raise_for_trouble("Nothing was kept")
+            return plan, read.results
         recorded = self._recorded(plan, labels)
         try:
             plan, batches = self._begin(plan, labels, replan)
             faults.reach("after_intent")
             by_table = {batch.work.table: batch for batch in batches}
-            results, evaluated = self._evaluate(plan, labels, by_table, recorded)
-            added = self._timed("results", lambda: self._store.record_results(results))
+            read = self._evaluate(plan, labels, by_table, recorded)
+            added = self._timed("results", lambda: self._store.record_results(read.results))
             faults.reach("after_results")
             self._timed(
                 "progress",
-                lambda: self._store.commit(batches, labels.run_id, evaluated, self.clock()),
+                lambda: self._store.commit(batches, labels.run_id, read.evaluated, self.clock()),
             )
         except BaseException:
             self._release(labels)
             raise
         self.listener(StepDone(f"kept {added} results in {self._store.description}", 0.0))
+        read.raise_for_trouble(f"The results are kept; repeat run {labels.run_id} to write them")
         faults.reach("after_events")
-        return plan, results
+        return plan, read.results
 
     def _recorded(self, plan: Plan, labels: RunLabels) -> Mapping[str, str]:
         """What this run id has recorded before, rule_key to rule_id; other logic is refused."""
@@ -145,13 +168,13 @@ class Runner:
         labels: RunLabels,
         batches: Mapping[TableName, Batch],
         recorded: Mapping[str, str],
-    ) -> tuple[list[CheckResult], frozenset[str]]:
-        """One result per rule, and the rules whose violations are known."""
+    ) -> _Read:
         budget = TimeBudget(self.timeout_seconds)
         executed_at = plan.now.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S.%f")
         draft = ResultDraft(labels, executed_at)
         by_key = {rule.key: draft.rejected(rule) for rule in plan.rejected}
-        previous = self._previous(plan, labels)
+        is_repeated = any(batch.adopted for batch in batches.values())
+        previous = self._previous(plan, labels, is_repeated=is_repeated)
         evaluations = [
             evaluate_table(
                 TableFindings(table, plan.now, previous), self.engine, budget, self.listener
@@ -170,24 +193,29 @@ class Runner:
                     result = draft.of(rule, found, evaluation_of(rule, found))
                     by_key[rule.key] = replace(result, new_violations=news.get(rule.rule_id))
             faults.reach("after_violations")
-            self._set_aside(evaluations, labels, recorded)
+            trouble = self._set_aside(evaluations, labels, recorded)
             faults.reach("after_quarantine")
         finally:
             for found in evaluations:
                 found.release()
         if sorted(by_key) != sorted(plan.order):
             raise LakeproofError(f"{len(plan.order)} rules gave {len(by_key)} results")
-        results = [by_key[key] for key in plan.order]
-        return results, frozenset(name for found in evaluations for name in found.evaluated)
+        return _Read(
+            results=[by_key[key] for key in plan.order],
+            evaluated=frozenset(name for found in evaluations for name in found.evaluated),
+            trouble=trouble,
+        )
 
-    def _previous(self, plan: Plan, labels: RunLabels) -> Mapping[str, float]:
+    def _previous(self, plan: Plan, labels: RunLabels, *, is_repeated: bool) -> Mapping[str, float]:
         """The measures of earlier runs, for the rules that compare with them."""
         asking = {rule.rule_id for rule in plan.rules if needs_previous(rule)}
         if self.store is None or not asking:
             return {}
         return self._timed(
             "earlier measures",
-            lambda: self._store.previous_measures(sorted(asking), labels.run_id),
+            lambda: self._store.previous_measures(
+                sorted(asking), labels.run_id, is_repeated=is_repeated
+            ),
         )
 
     def _set_aside(
@@ -195,20 +223,31 @@ class Runner:
         evaluations: Sequence[TableFindings],
         labels: RunLabels,
         recorded: Mapping[str, str],
-    ) -> None:
-        """Write the bad rows of each table into its quarantine."""
-        if self.quarantine is None:
-            return
+    ) -> list[str]:
+        """Write the bad rows of each table into its quarantine; gives what went wrong.
+
+        Results are kept all the same: they are true whether or not the rows could be written.
+        """
+        trouble: list[str] = []
         for found in evaluations:
-            if _is_settled(found, recorded):
+            if self.quarantine is None or _is_settled(found, recorded):
                 continue
             started = time.monotonic()
             bad = frozenset(found.failing) & frozenset(found.evaluated)
-            rows = self.quarantine.fill(
-                found.plan, bad, labels.run_id, may_repeat=labels.may_repeat
-            )
-            text = f"{found.plan.pinned.table}: {rows} bad rows in quarantine"
+            try:
+                rows = self.quarantine.fill(
+                    found.plan, bad, labels.run_id, may_repeat=labels.may_repeat
+                )
+            except EngineUnavailableError as problem:
+                trouble.append(str(problem))
+                continue
+            left = [
+                rule.key for rule in found.plan.rules if rule.rule_id in bad - found.plan.marked
+            ]
+            without = f"; without rows of {', '.join(left)}, a query of the user" if left else ""
+            text = f"{found.plan.pinned.table}: {counted(rows, 'bad row')} in quarantine{without}"
             self.listener(StepDone(text, time.monotonic() - started))
+        return trouble
 
     def _apply_hits(
         self, found: TableFindings, batch: Batch | None, labels: RunLabels, plan: Plan

@@ -30,7 +30,7 @@ from lakeproof.state.access import StateAccess, pause
 from lakeproof.state.creation import create_missing
 from lakeproof.state.leases import Claim, Claimant, Intent, IntentStatus, withdrawn
 from lakeproof.state.owner import is_dead, this_owner
-from lakeproof.state.statements import build_quality_result_insert
+from lakeproof.state.statements import build_quality_result_insert, previous_measures_sql
 from lakeproof.state.store import Batch, TableWork
 from lakeproof.state.table_format import Fence
 from lakeproof.state.tables import PROGRESS
@@ -120,14 +120,15 @@ class SparkStore:
         )
         return {str(row["rule_key"]): str(row["rule_id"]) for row in rows}
 
-    def previous_measures(self, rule_ids: Sequence[str], run_id: str) -> Mapping[str, float]:
-        self._access.refresh("results")
-        rows = self._access.read(
-            "SELECT rule_id, max_by(measure, executed_at) AS measure "
-            f"FROM {self._access.tables['results'].sql} "
-            f"WHERE rule_id IN ({literals.texts(rule_ids)}) AND run_id <> {literals.text(run_id)} "
-            "AND measure IS NOT NULL AND status <> 'error' GROUP BY rule_id"
-        )
+    def previous_measures(
+        self, rule_ids: Sequence[str], run_id: str, *, is_repeated: bool
+    ) -> Mapping[str, float]:
+        self._access.refresh("results", "intents")
+        tables = self._access.tables
+        sql = previous_measures_sql(tables["results"], rule_ids, run_id)
+        if is_repeated:
+            sql = previous_measures_sql(tables["results"], rule_ids, run_id, tables["intents"])
+        rows = self._access.read(sql)
         return {str(row["rule_id"]): float(str(row["measure"])) for row in rows}
 
     def record_results(self, results: Sequence[CheckResult]) -> int:

@@ -109,3 +109,20 @@ _RESULT_FIELDS = frozenset(item.name for item in fields(CheckResult))
 def _field_of(column: str) -> str:
     """`try` is a word that Python keeps for itself."""
     return "try_number" if column == "try" else column
+
+
+def previous_measures_sql(
+    results: TableName, rule_ids: Sequence[str], run_id: str, intents: TableName | None = None
+) -> str:
+    """The newest measure of each rule in other runs; with `intents`, from before this run began."""
+    began = ""
+    if intents is not None:
+        began = (
+            f" AND executed_at < (SELECT min(created_at) FROM {intents.sql} "
+            f"WHERE run_id = {literals.text(run_id)})"
+        )
+    return (
+        f"SELECT rule_id, max_by(measure, executed_at) AS measure FROM {results.sql} "
+        f"WHERE rule_id IN ({literals.texts(rule_ids)}) AND run_id <> {literals.text(run_id)} "
+        f"AND measure IS NOT NULL AND status <> 'error'{began} GROUP BY rule_id"
+    )

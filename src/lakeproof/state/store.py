@@ -77,8 +77,13 @@ class Store(Protocol):
     def recorded_rules(self, run_id: str) -> Mapping[str, str]:
         """What this run has recorded so far: rule_key to rule_id."""
 
-    def previous_measures(self, rule_ids: Sequence[str], run_id: str) -> Mapping[str, float]:
-        """The measure of each rule's newest judged result in other runs; none is left out."""
+    def previous_measures(
+        self, rule_ids: Sequence[str], run_id: str, *, is_repeated: bool
+    ) -> Mapping[str, float]:
+        """The measure of each rule's newest result in other runs; a rule without one is left out.
+
+        To a run that is repeated, only what was there when it began is earlier.
+        """
 
     def record_results(self, results: Sequence[CheckResult]) -> int:
         """Add the results that are not there yet, by (run_id, rule_key); gives how many."""

@@ -83,11 +83,11 @@ FROM "iceberg"."lakehouse"."sales" FOR VERSION AS OF 7;
 -- sample: c STRING | kind='json'
 -- spark
 SELECT count(*) AS table_rows,
-       coalesce(sum(CASE WHEN NOT `c` IS NULL AND NOT (TRY_VARIANT_GET(TRY_PARSE_JSON(CONCAT('[', `c`, ',"', MD5(`c`), '"]')), '$[1]', 'string') IS NOT DISTINCT FROM MD5(`c`)) THEN 1 ELSE 0 END), 0) AS rule_0
+       coalesce(sum(CASE WHEN NOT `c` IS NULL AND (`c` RLIKE '(?<!\\\\)(?:\\\\\\\\)*\\\\u[0-9A-Fa-f]{0,3}[^\\x00-\\x7F]' OR NOT (TRY_VARIANT_GET(TRY_PARSE_JSON(CONCAT('[', `c`, ',"', MD5(`c`), '"]')), '$[1]', 'string') IS NOT DISTINCT FROM MD5(`c`))) THEN 1 ELSE 0 END), 0) AS rule_0
 FROM `iceberg`.`lakehouse`.`sales` VERSION AS OF 7;
 -- trino
 SELECT count(*) AS table_rows,
-       coalesce(sum(CASE WHEN NOT "c" IS NULL AND NOT ("c" IS JSON WITH UNIQUE KEYS) THEN 1 ELSE 0 END), 0) AS rule_0
+       coalesce(sum(CASE WHEN NOT "c" IS NULL AND (REGEXP_LIKE("c", '(?<!\\)(?:\\\\)*\\u[0-9A-Fa-f]{0,3}[^\x00-\x7F]') OR NOT ("c" IS JSON WITH UNIQUE KEYS)) THEN 1 ELSE 0 END), 0) AS rule_0
 FROM "iceberg"."lakehouse"."sales" FOR VERSION AS OF 7;
 
 -- sample: c STRING COLLATE UTF8_LCASE | kind='iso_date'

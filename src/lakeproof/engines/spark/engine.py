@@ -39,6 +39,7 @@ _MUST_BE_OFF = {
     "spark.sql.files.ignoreMissingFiles": "missing files would be skipped without a word",
     "spark.sql.parser.escapedStringLiterals": "texts in rules would be read with other escapes",
     "spark.sql.caseSensitive": "columns that differ only in case would be taken for one",
+    "spark.sql.ansi.doubleQuotedIdentifiers": "texts in rules would be read as columns",
 }
 
 
@@ -58,9 +59,18 @@ class SparkEngine:
         self._schemas: dict[TableName, StructType] = {}
 
     def ensure_ready(self) -> None:
+        self.ensure_settings()
+        try:
+            self._spark.sql("SELECT 1").collect()
+        except Exception as problem:
+            raise EngineUnavailableError(
+                f"the Spark session cannot be used: {short_message(problem)}"
+            ) from problem
+
+    def ensure_settings(self) -> None:
+        """Refuse a session whose settings would give other answers; reads nothing."""
         try:
             settings = {name: self._spark.conf.get(name, "false") for name in _MUST_BE_OFF}
-            self._spark.sql("SELECT 1").collect()
         except Exception as problem:
             raise EngineUnavailableError(
                 f"the Spark session cannot be used: {short_message(problem)}"
@@ -135,7 +145,7 @@ class SparkEngine:
     def values_relation(self, values: Sequence[str], type_text: str) -> str:
         return values_view(self._spark, values, type_text)
 
-    def query_key_sql(self, sql: str, pinned: PinnedTable) -> str:
+    def query_key_sql(self, sql: str, pinned: PinnedTable, hidden: Sequence[str] = ()) -> str:
         try:
             schema = self._spark.sql(sql).schema
         except Exception as problem:
@@ -149,12 +159,12 @@ class SparkEngine:
             )
         fields = [by_name.get(name.casefold()) for name in pinned.key_columns]
         if fields and all(fields):
-            hidden = {
+            secret = {
                 field.name
                 for field, name in zip(fields, pinned.key_columns, strict=True)
-                if field is not None and pinned.is_sensitive(name)
+                if field is not None and (name in hidden or pinned.is_sensitive(name))
             }
-            return key_expression([field for field in fields if field is not None], hidden=hidden)
+            return key_expression([field for field in fields if field is not None], hidden=secret)
         return row_key_expression(schema.fields)
 
     def ensure_query(self, sql: str) -> None:

@@ -47,7 +47,7 @@ class FrameEngine(SparkEngine):
             format="frame",
             position=None,
             columns=columns_of(schema),
-            relation="the_frame",  # its statements are never run, only its conditions
+            relation="",  # no statement is run over a frame, only conditions on its rows
             key_columns=tuple(key),
             key_sql="",
         )
@@ -65,7 +65,7 @@ class FrameEngine(SparkEngine):
             raise CheckDefinitionError(f"{sql!r}: {short_message(problem)}") from problem
         return schema.fields[0].dataType.simpleString()
 
-    def query_key_sql(self, sql: str, pinned: PinnedTable) -> str:
+    def query_key_sql(self, sql: str, pinned: PinnedTable, hidden: Sequence[str] = ()) -> str:
         return "''"  # a user's query marks no row of the frame, and is not run
 
     def split(self, plan: TablePlan) -> tuple[DataFrame, DataFrame]:
