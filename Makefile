@@ -34,8 +34,9 @@ test: lint ## lint, then the fast tests
 test-slow: setup ## the long tests only
 	$(BIN)/pytest -m slow
 
-bench: setup ## the benchmark, beside the same work done by hand
+bench: setup ## the benchmarks, beside the same work done by hand
 	$(BIN)/python bench/suite.py
+	$(BIN)/python bench/long_list.py
 
 docs: setup ## the documentation as a site in build/docs; a broken link fails
 	$(BIN)/python scripts/write_reference.py
