@@ -3,6 +3,7 @@
     LakeproofError
     ├── ConfigError             lakeproof.toml or an option cannot be used          exit 2
     ├── SuiteError              a suite as a whole cannot be read                   exit 2
+    ├── NothingSelectedError    no rule matches what was selected                   exit 5
     ├── UnsafeSqlError          user SQL is not one read-only query                 a result
     ├── CheckDefinitionError    a check's type, column or parameters do not fit     a result
     ├── RuleTimeoutError        a rule ran longer than it may                       a result
@@ -20,23 +21,102 @@ into one, because the caller asked for it.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from functools import partial
+
+from lakeproof.hiding import hide_secrets
 
 _MESSAGE_CHARACTERS_MAX = 500
-# Spark quotes the value of the row that broke a cast; rows do not belong into results and logs.
-_VALUE_IN_MESSAGE = re.compile(r"\b(value|input|string|date|timestamp) '[^']*'", re.IGNORECASE)
+# What follows is Java's stack, the query's context, or the plan of a statement that was refused.
+_END = re.compile(r"\n\nJVM stacktrace|\n\tat |\n== |;\n(?=['+*\w])")
+_CONDITION = re.compile(r"\[([A-Z][A-Z0-9_]*(?:\.[A-Z][A-Z0-9_]*)?)\] .*SQLSTATE: ([0-9A-Z]{5})")
+
+# Spark puts values of rows into its messages in quotes, backquotes or bare: they cannot be picked
+# out, so a whole message is either kept or not. States: data, constraints, a user's raise_error.
+_STATES_WITH_VALUES = ("22", "23", "P0")
+# Connections, unsupported things, subqueries, conflicts, resources, files, cancelled jobs.
+_STATES_WITHOUT_VALUES = ("08", "0A", "21", "40", "53", "57", "58", "HV", "KD001", "XXKDA")
+_WITHHELD = "message withheld, for it may quote a row"
+_CAST = re.compile(r'of the type ("[A-Z][\w<>(), :]*") cannot be cast to ("[A-Z][\w<>(), :]*")')
+_INSTEAD = re.compile(r"Use (?:the SQL function )?[`'](try_\w+|get)\b")
+
+_JAVA_NAME = re.compile(r"\b(?:[a-z]\w*\.)+[A-Z]\w*(?:Exception|Error|Failure)\b")
+_PLATFORM = re.compile(
+    r"(?:java\.(?:io|net|nio|sql)|javax\.net|sun\.nio|org\.(?:sqlite|postgresql|apache\.(?:iceberg"
+    r"|hadoop|http|parquet|thrift))|io\.(?:delta|grpc|netty)|software\.amazon|com\.(?:amazonaws"
+    r"|azure|google|microsoft|mysql))\."
+)
+# Python and Java quote what they could not convert.
+_QUOTED_VALUE = re.compile(
+    r"\b(value|input|string|text|literal|date|timestamp)\b([^'\"]{0,40})(['\"]).*\3", re.IGNORECASE
+)
 
 
 def short_message(problem: BaseException) -> str:
-    """An exception's text on one line, without a JVM's stack and query context, cut short."""
+    """An exception's text on one line, without secrets, Java's stack and query context, cut short.
+
+    Where Spark says by its error class that a row is at fault, the class stands for the text.
+    """
+    return _told(problem, unsure=_without_quoted_values)
+
+
+def message_without_values(problem: BaseException) -> str:
+    """The same for a statement that reads rows: only a text that cannot quote one is kept.
+
+    Kept are our own, Spark's about names and syntax, and a platform's about files, connections
+    and limits; of any other there remain its class and Spark's advice.
+    """
+    return _told(problem, unsure=partial(_class_alone, type(problem).__name__))
+
+
+def _told(problem: BaseException, unsure: Callable[[str], str]) -> str:
+    """`unsure` says what remains of a text that may quote a row, or may not."""
     text = str(problem) or type(problem).__name__
-    for stop in ("\n\nJVM stacktrace", "\n\tat ", "\n== SQL"):
-        text = text.split(stop, 1)[0]
-    text = _VALUE_IN_MESSAGE.sub(r"\1 '...'", " ".join(text.split()))
-    return text[:_MESSAGE_CHARACTERS_MAX]
+    if not isinstance(problem, LakeproofError):
+        text = " ".join(_END.split(text, maxsplit=1)[0].split())
+        condition = _CONDITION.search(text)
+        state = condition[2] if condition else ""
+        if state.startswith(_STATES_WITH_VALUES):
+            text = _class_alone(type(problem).__name__, text)
+        elif not (_is_about_names(problem) or state.startswith(_STATES_WITHOUT_VALUES)):
+            text = unsure(text)
+    # Before it is cut: half a secret would not be known for one.
+    return hide_secrets(" ".join(text.split()))[:_MESSAGE_CHARACTERS_MAX]
+
+
+def _is_about_names(problem: BaseException) -> bool:
+    """Whether Spark refused a statement before it read a row; known by name, without pyspark."""
+    kinds = {kind.__name__ for kind in type(problem).__mro__}
+    return bool(kinds & {"AnalysisException", "ParseException"})
+
+
+def _without_quoted_values(text: str) -> str:
+    return _QUOTED_VALUE.sub(r"\1\2\3...\3", text)
+
+
+def _class_alone(kind: str, text: str) -> str:
+    """The error class with what it says of types and of the function to use instead."""
+    condition = _CONDITION.search(text)
+    if condition is None:
+        names = _JAVA_NAME.findall(text)
+        if any(map(_PLATFORM.match, names)):
+            return text
+        return f"{names[-1] if names else kind}: {_WITHHELD}"
+    # The last of each is Spark's own: a value stands before it.
+    casts, instead = _CAST.findall(text), _INSTEAD.findall(text)
+    told = "a value of the type {} cannot be cast to {}".format(*casts[-1]) if casts else _WITHHELD
+    advice = f"; `{instead[-1]}` gives NULL instead" if instead else ""
+    return f"[{condition[1]}] {told}{advice}"
 
 
 class LakeproofError(Exception):
-    """The root: catching it catches everything that Lakeproof itself raises."""
+    """The root: catching it catches everything that Lakeproof itself raises.
+
+    A message may repeat a setting or an address as it was given; secrets in it are hidden here.
+    """
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(hide_secrets(message))
 
 
 class ConfigError(LakeproofError):
@@ -45,6 +125,10 @@ class ConfigError(LakeproofError):
 
 class SuiteError(LakeproofError):
     """A suite as a whole cannot be read: module missing, wrong object, nothing in it."""
+
+
+class NothingSelectedError(LakeproofError):
+    """No rule matches what was selected; names the nearest names, tables or tags."""
 
 
 class UnsafeSqlError(LakeproofError):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from lakeproof.engines.engine import Hits
-from lakeproof.errors import LakeproofError, short_message
+from lakeproof.errors import LakeproofError, message_without_values
 from lakeproof.model.violation import HitSummary
 from lakeproof.planning.plan import TablePlan
 
@@ -55,5 +55,5 @@ class TableFindings:
 
 def error_text(problem: BaseException) -> str:
     """An exception as a result shows it; `Error:` marks what is not in our own words."""
-    text = short_message(problem)
+    text = message_without_values(problem)
     return text if isinstance(problem, LakeproofError) else f"Error: {text}"
