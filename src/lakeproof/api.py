@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -29,7 +28,7 @@ from lakeproof.planning.selection import chosen_rules
 from lakeproof.planning.settings import table_settings, with_keys
 from lakeproof.reporting.document import run_document
 from lakeproof.running.progress import Listener, ignore
-from lakeproof.running.result_draft import RunLabels
+from lakeproof.running.result_draft import RunLabels, ensure_run_id
 from lakeproof.running.runner import Runner
 from lakeproof.state import open_store
 from lakeproof.state.last_statuses import last_statuses
@@ -40,8 +39,6 @@ from lakeproof.state.store import Store
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-
-_RUN_ID = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +173,7 @@ def run_checks(  # noqa: PLR0913 (each is a word that users know; all but two ar
         listener=listener,
     )
     labels = RunLabels(
-        run_id=valid_run_id(run_id, now),
+        run_id=_run_id(run_id, now),
         dag_run_id=dag_run_id,
         suite=suite,
         try_number=try_number,
@@ -317,17 +314,13 @@ class _Planner:
         return name.resolve(self.config.default_catalog, self.config.default_namespace)
 
 
-def valid_run_id(run_id: str | None, now: datetime) -> str:
+def _run_id(given: str | None, now: datetime) -> str:
     """The given id if it is a slug, or a new one that sorts by time."""
-    if run_id is None:
+    if given is None:
         stamp = now.astimezone(UTC).strftime("%Y%m%dt%H%M%S")
         return f"run-{stamp}-{secrets.token_hex(3)}"
-    if not _RUN_ID.fullmatch(run_id):
-        raise ConfigError(
-            f"run id {run_id!r} is not a slug: 1 to 64 of a-z, 0-9, '-' and '_', "
-            "beginning with a letter or digit"
-        )
-    return run_id
+    ensure_run_id(given)
+    return given
 
 
 def _utc_now() -> datetime:

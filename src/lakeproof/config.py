@@ -100,8 +100,9 @@ def find_config(folder: Path) -> Path | None:
     return None
 
 
-def load_config(path: Path) -> Config:
+def load_config(path: Path | str) -> Config:
     """The configuration in one file; every problem names the file and the key."""
+    path = Path(path)
     document = _read(path)
     if path.name == "pyproject.toml":
         document = document.get("tool", {}).get("lakeproof", {})

@@ -194,9 +194,9 @@ def test_rows_that_share_one_key_are_not_more_keys():
 
 def test_a_value_stands_beside_its_key_and_a_long_one_is_cut():
     found = result(
-        "r", CheckStatus.FAILED, failing_rows=2, sample_keys=keys(1, 2), sample_values=("x" * 99,)
+        "r", CheckStatus.FAILED, failing_rows=2, sample_keys=keys(1, 2), sample_values=("x" * 101,)
     )
-    assert sample_text(found) == f"order_id=1 ({'x' * 57}...) | order_id=2"
+    assert sample_text(found) == f"order_id=1 ({'x' * 97}...) | order_id=2"
 
 
 @pytest.mark.parametrize(

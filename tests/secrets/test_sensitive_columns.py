@@ -103,7 +103,9 @@ def test_fifty_canaries_are_planted_and_the_suite_has_every_check():
 
 
 @pytest.mark.parametrize(
-    ("format_name", "suite"), [("iceberg", SUITE), ("delta", QUICK_SUITE)], ids=("iceberg", "delta")
+    ("format_name", "suite"),
+    [("iceberg", SUITE), pytest.param("delta", QUICK_SUITE, marks=pytest.mark.slow)],
+    ids=("iceberg", "delta"),
 )
 def test_no_canary_of_a_sensitive_column_leaves(spark, warehouse, caplog, format_name, suite):
     caplog.set_level(logging.DEBUG, logger="lakeproof")
@@ -210,6 +212,7 @@ def test_no_command_shows_a_canary(folder, warehouse):
             assert found_in(file.read_text(encoding="utf-8")) == [], file
 
 
+@pytest.mark.slow
 def test_a_process_of_its_own_lets_no_canary_through_java_either(folder, warehouse):
     done = subprocess.run(
         [sys.executable, "-m", "lakeproof.cli.main", "run", "leaking:BREAKING", "-vv",

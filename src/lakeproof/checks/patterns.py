@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+import warnings
+
 from sqlglot import exp
 
 from lakeproof.checks.kinds import column_expression, require_family
@@ -18,10 +21,37 @@ PATTERN_PARAMETERS = (
 )
 
 
+_WRONG_IN_EVERY_DIALECT = (
+    "missing ), unterminated subpattern",
+    "unbalanced parenthesis",
+    "unterminated character set",
+    "nothing to repeat",
+)
+
+
 def require_pattern(check: str, pattern: object) -> None:
-    """Refuse the empty pattern: every text contains it."""
+    """Refuse the empty pattern, which every text contains, and slips of the pen.
+
+    Java's dialect is not Python's, so only what is wrong in both is refused here; the rest shows
+    when the rule runs.
+    """
     if not pattern:
         raise CheckDefinitionError(f"parameter 'pattern' of check {check!r} is empty")
+    text = str(pattern)
+    if "\\Q" in text:  # quotes in Java what Python would read
+        return
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            re.compile(text)
+    except re.error as problem:
+        if problem.msg in _WRONG_IN_EVERY_DIALECT:
+            raise CheckDefinitionError(
+                f"parameter 'pattern' of check {check!r} is no regular expression: {problem} "
+                f"of {text!r}"
+            ) from problem
+    except (OverflowError, RecursionError):
+        return
 
 
 def text_value(check: str, column: Column) -> exp.Expr:

@@ -10,6 +10,7 @@ from lakeproof.checks.parameters import Parameter
 from lakeproof.checks.type_text import canonical_type
 from lakeproof.errors import CheckDefinitionError
 from lakeproof.model.column import Column, folded
+from lakeproof.model.printable import counted
 
 _KEYS = ("name", "type", "nullable")
 _SHOWN_MAX = 10
@@ -73,6 +74,7 @@ class Schema(MeasureCheck):
     def judge(self, values: Mapping[str, object], arguments: Arguments, facts: Facts) -> Verdict:
         wanted = _wanted(arguments)
         found = list(_differences(wanted, arguments, facts.table_columns))
+        as_listed = f"{counted(len(wanted), 'column')} as listed"
         more = f"; and {len(found) - _SHOWN_MAX} more" if len(found) > _SHOWN_MAX else ""
         return Verdict(
             failing=len(found),
@@ -80,8 +82,10 @@ class Schema(MeasureCheck):
             excess=len(found),
             share=len(found) / len(wanted),
             measure=float(len(found)),
-            details="; ".join(found[:_SHOWN_MAX]) + more or f"{len(wanted)} columns as listed",
+            details="; ".join(found[:_SHOWN_MAX]) + more
+            or f"{counted(len(wanted), 'column')} as listed",
             measures={"differences": len(found)},
+            bound=as_listed,
         )
 
 

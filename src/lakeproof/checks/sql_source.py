@@ -100,7 +100,7 @@ def ensure_plain_predicate(text: str) -> SqlSource:
     for token in source.tokens:
         if token.word == "select" or token.is_symbol("/*+"):
             raise source.refusal(
-                token.start, "a filter is one condition on a row. Use custom_sql for a query."
+                token.start, "only one condition on a row is allowed. Use custom_sql for a query."
             )
     return source
 

@@ -156,7 +156,7 @@ def parse_predicate(text: str) -> PredicateText:
             kind = type(node).__name__
             raise source.refusal(
                 _offset(source, node),
-                f"a condition is about one row, without {kind}. Use custom_sql for that.",
+                f"only one condition on a row is allowed, without {kind}. Use custom_sql for that.",
             )
         _refuse_node(source, node)
     _refuse_calls(source, frozenset(), row_function_problem)

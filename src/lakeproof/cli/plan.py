@@ -57,9 +57,9 @@ def plan(  # noqa: PLR0913 (one per option)
     metadata, never their rows. Bad rows are asked for as if every rule had failed.
     """
     settings = where.settings()
-    require_lakehouse(settings.session)
     with results_only_on_stdout() as results:
         loaded = load_suites(suites)
+        require_lakehouse(settings.session)
         chosen = wanted.known_early(loaded, settings)
         if strict:
             refuse_rejected(loaded, settings, chosen)

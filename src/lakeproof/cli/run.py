@@ -23,6 +23,7 @@ from lakeproof.cli.streams import progress_on_stderr, results_only_on_stdout
 from lakeproof.cli.suites import all_checks, label_of, load_suites
 from lakeproof.config import FAIL_ON, FORMATS
 from lakeproof.gating.policy import EXIT_USAGE, exit_code
+from lakeproof.running.result_draft import ensure_run_id
 
 
 def _read_quarantine(
@@ -91,9 +92,11 @@ def run(  # noqa: PLR0913 (one per option)
     SUITE is package.module:NAME, a list of QualityCheck; several are joined.
     """
     settings = where.settings()
-    require_lakehouse(settings.session)
     with results_only_on_stdout() as results:
         loaded = load_suites(suites)
+        if run_id is not None:
+            ensure_run_id(run_id)
+        require_lakehouse(settings.session)
         chosen = wanted.known_early(loaded, settings)
         if strict:
             refuse_rejected(loaded, settings, chosen)

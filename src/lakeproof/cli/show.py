@@ -252,6 +252,11 @@ def _write_violations(
     if style == "json":
         output.write(document_text({"total": answer.total, "violations": rows}))
     elif style == "csv":
+        if len(answer.rows) < answer.total:
+            told = (
+                f"{len(answer.rows):,} of {answer.total:,} violations written; --limit writes more"
+            )
+            click.echo(f"lakeproof: warning: {told}", err=True)
         columns = ("rule", "key", *(column.name for column in VIOLATIONS.columns))
         keyed = [{"key": readable_key(str(row["violation_key"])), **row} for row in rows]
         output.write(csv_text(columns, keyed))

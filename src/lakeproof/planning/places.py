@@ -19,6 +19,7 @@ from lakeproof.model.nearest import nearest
 from lakeproof.planning.tables import PinnedTable
 
 _STEP = re.compile(r"(?:`((?:[^`]|``)+)`|([^.`\[\]{}]+))((?:\[\]|\{\})*)(?:\.|\Z)")
+_INDEX = re.compile(r"\[\d+\]")
 _SHOWN_CHARACTERS_MAX = 60
 HIDDEN = "***"
 
@@ -54,9 +55,10 @@ def find_place(pinned: PinnedTable, name: str, where: str = "column_name") -> Pl
     root = pinned.column(steps[0][0]) if len(steps) > 1 or (steps and steps[0][1]) else None
     if root is None:
         names = [column.name for column in pinned.columns]
-        raise CheckDefinitionError(
-            f"{where}: no column {name!r} in {pinned.table}. {_nearest(name, names)}"
-        )
+        hint = _nearest(name, names)
+        if _INDEX.search(name):
+            hint = f"Every element is checked: write {_INDEX.sub('[]', name)}."
+        raise CheckDefinitionError(f"{where}: no column {name!r} in {pinned.table}. {hint}")
     return _walk(root, steps, name, where)
 
 

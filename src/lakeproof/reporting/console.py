@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 WIDTH = 80
 SAMPLE_KEYS_MAX = 3
-SAMPLE_VALUE_CHARACTERS_MAX = 60
+SAMPLE_VALUE_CHARACTERS_MAX = 100
 BAD_DATA = frozenset({CheckStatus.FAILED, CheckStatus.WARNED})
 """Statuses that bad rows lead to: only there is a share, a threshold and a sample to tell."""
 

@@ -86,11 +86,12 @@ def files_in(folder: str) -> list[ReportFile]:
 
 def check_files(wanted: Sequence[ReportFile]) -> None:
     """Refuse what cannot be written, or what one report would write over another."""
+    for file in wanted:
+        file.check()
     places = [file.path.resolve() for file in wanted]
     for file, place in zip(wanted, places, strict=True):
         if places.count(place) > 1:
             raise ConfigError(f"two reports would be written to {file.path}. Name another place")
-        file.check()
 
 
 def write_files(wanted: Iterable[ReportFile], report: RunReport) -> None:

@@ -107,7 +107,6 @@ class SparkQuarantine:
     def _prepare(self, plan: TablePlan, target: TableName) -> None:
         frame = self._rows(plan, [rule.rule_id for rule in plan.rules], "")
         if not self.spark.catalog.tableExists(target.sql):
-            self.spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {TableName(target.parts[:-1]).sql}")
             writer = frame.limit(0).writeTo(target.sql).using(_format(plan, target))
             if any(_AWKWARD.search(name) for name in _all_names(plan.pinned.columns)):
                 writer = writer.tableProperty("delta.columnMapping.mode", "name")

@@ -57,7 +57,8 @@ def _known(pinned: PinnedTable, names: Sequence[str], what: str) -> tuple[str, .
     found = [pinned.column(name) for name in names]
     missing = [name for name, column in zip(names, found, strict=True) if column is None]
     if missing:
+        hint = ". Name the whole column, not a part of it" if set(".[{") & set(missing[0]) else ""
         raise CheckDefinitionError(
-            f"{what} of {pinned.table}: no column {', '.join(missing)} in the table"
+            f"{what} of {pinned.table}: no column {', '.join(missing)} in the table{hint}"
         )
     return tuple(column.name for column in found if column is not None)

@@ -21,19 +21,25 @@ def unreadable_table(spark: SparkSession, table: TableName, problem: Exception) 
     """One table that cannot be read is its rules' error; a catalog that does not answer is not."""
     from pyspark.errors import AnalysisException
 
+    condition = problem.getCondition() or "" if isinstance(problem, AnalysisException) else ""
+    if "NOT_FOUND" in condition:
+        return CheckDefinitionError(f"table {table} does not exist{_nearest(spark, table)}")
+    if "SINGLE_PART_NAMESPACE" in condition:
+        return CheckDefinitionError(
+            f"table {table}: this session has no catalog {table.catalog!r}. Name the table "
+            "with a catalog that it has, or set default_catalog"
+        )
+    if "NoSuchNamespaceException" in str(problem):
+        return CheckDefinitionError(
+            f"table {table} does not exist, nor does its namespace. Name the table in full, or set "
+            "default_namespace"
+        )
     if isinstance(problem, AnalysisException):
-        if "NOT_FOUND" in (problem.getCondition() or ""):
-            return CheckDefinitionError(f"table {table} does not exist{_nearest(spark, table)}")
-        if "SINGLE_PART_NAMESPACE" in (problem.getCondition() or ""):
-            return CheckDefinitionError(
-                f"table {table}: this session has no catalog {table.catalog!r}. Name the table "
-                "with a catalog that it has, or set default_catalog"
-            )
         return CheckDefinitionError(f"table {table} cannot be read: {short_message(problem)}")
     try:
         spark.sql(f"SHOW NAMESPACES IN {quote(table.catalog)}").collect()
     except AnalysisException:
-        return CheckDefinitionError(f"table {table} cannot be read: {short_message(problem)}")
+        pass  # the catalog answers, so the trouble is the table's
     except Exception as silence:  # noqa: BLE001 (whatever keeps the catalog from answering)
         return EngineUnavailableError(
             f"catalog {table.catalog} cannot be reached: {short_message(silence)}"

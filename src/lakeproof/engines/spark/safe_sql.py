@@ -74,7 +74,7 @@ def judge_predicate_plan(parser: _Java, text: str) -> None:
     for name, node in _nodes(_parsed(parser.parseExpression, plain)):
         if name not in ROW_NODES:
             raise UnsafeSqlError(
-                f"Spark reads {name} here; a filter is one condition on a row. "
+                f"Spark reads {name} here; only one condition on a row is allowed. "
                 "Use custom_sql for anything else."
             )
         _refuse(_function_problem(name, node, row_function_problem))
