@@ -358,3 +358,17 @@ def test_refusal_does_not_log(caplog):
     with caplog.at_level(logging.DEBUG), pytest.raises(UnsafeSqlError):
         parse_query("WITH x AS (SELECT 1) VACUUM t")
     assert caplog.records == []
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("SELECT id, x FROM t", set()),
+        ("SELECT ssn AS id FROM t", {"id"}),
+        ("SELECT id FROM (SELECT ssn id FROM t)", {"id"}),
+        ("WITH c(id) AS (SELECT ssn FROM t) SELECT id FROM c", {"c", "id"}),
+        ("SELECT id FROM t UNION ALL SELECT ssn FROM t", {"id", "ssn"}),
+    ],
+)
+def test_names_that_a_query_gives_to_something_are_known(text, names):
+    assert parse_query(text).given_names == names

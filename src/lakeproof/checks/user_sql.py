@@ -90,7 +90,8 @@ class TableReference:
 class QueryText:
     """One read-only query. `tables` are catalog tables in order of appearance, not CTEs.
 
-    `given_names` are all that the query itself gives to something, by alias or otherwise.
+    `given_names` are all that the query itself gives to something, by alias or otherwise; where
+    branches are united, columns meet by their place, and every name may be given to another.
     """
 
     text: str
@@ -137,10 +138,9 @@ def parse_query(text: str) -> QueryText:
     _refuse_calls(source, _alias_starts(source, tree), query_function_problem)
     references = sorted(_tables(source, tree), key=lambda table: table.start)
     ctes = frozenset(cte.alias.lower() for cte in tree.find_all(exp.CTE))
+    named = (exp.Table,) if tree.find(exp.SetOperation) else (exp.Column, exp.Table, exp.Dot)
     given = frozenset(
-        node.name.casefold()
-        for node in tree.find_all(exp.Identifier)
-        if not isinstance(node.parent, exp.Column | exp.Table | exp.Dot)
+        node.name for node in tree.find_all(exp.Identifier) if not isinstance(node.parent, named)
     )
     return QueryText(
         source.trimmed, canonical_sql(text), tuple(references), ctes, given, source.plain

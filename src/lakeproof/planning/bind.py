@@ -15,9 +15,9 @@ from lakeproof.checks.kinds import (
     RelatedCheck,
     RowCheck,
 )
-from lakeproof.checks.user_sql import parse_predicate, parse_query
+from lakeproof.checks.user_sql import QueryText, parse_predicate, parse_query
 from lakeproof.errors import CheckDefinitionError
-from lakeproof.model.column import Column, TypeFamily
+from lakeproof.model.column import Column, TypeFamily, folded
 from lakeproof.model.names import TableName, quote
 from lakeproof.model.rule import Rule
 from lakeproof.planning.fuse import within
@@ -186,10 +186,7 @@ class RuleBinder:
         sql = query.with_tables(
             lambda found: self._relation(TableName(found.parts), pinned, scope, found.alias)
         )
-        # A column that the query calls like a key may hold anything, also what must be hidden.
-        named = {name.casefold() for name in pinned.key_columns} & query.given_names
-        hidden = pinned.key_columns if pinned.sensitive and named else ()
-        key = self.reader.query_key_sql(sql, pinned, hidden)
+        key = self.reader.query_key_sql(sql, pinned, self._keys_to_hide(pinned, query))
         return QueryStep(
             rule_id=rule.rule_id,
             what="query",
@@ -197,6 +194,16 @@ class RuleBinder:
             sql=_listed(f"SELECT {key} AS violation_key, '' AS observed FROM (\n{sql}\n)"),
             timeout_seconds=rule.timeout_seconds,
         )
+
+    def _keys_to_hide(self, pinned: PinnedTable, query: QueryText) -> tuple[str, ...]:
+        """The key columns, if one of them may hold what a column of the query must not show.
+
+        What the query calls like a key may be anything; so may a column of a joined table.
+        """
+        tables = [pinned, *(self.pin(TableName(table.parts)) for table in query.tables)]
+        secret = {folded(name) for table in tables for name in table.sensitive}
+        doubtful = secret | {folded(name) for name in query.given_names} if secret else set()
+        return pinned.key_columns if doubtful & set(map(folded, pinned.key_columns)) else ()
 
     def _relation(
         self, name: TableName, checked: PinnedTable, scope: str, alias: str | None
