@@ -19,6 +19,7 @@ from lakeproof.model.names import TableName
 from lakeproof.model.outcome import CheckResult, CheckStatus
 from lakeproof.model.position import Position
 from lakeproof.model.rule import RejectedRule, Rule
+from lakeproof.model.run_id import ensure_run_id
 from lakeproof.model.suite import QualityCheck
 from lakeproof.planning.bad_rows import bad_rows_sql
 from lakeproof.planning.build import Defaults, build_plan
@@ -28,7 +29,7 @@ from lakeproof.planning.selection import chosen_rules
 from lakeproof.planning.settings import table_settings, with_keys
 from lakeproof.reporting.document import run_document
 from lakeproof.running.progress import Listener, ignore
-from lakeproof.running.result_draft import RunLabels, ensure_run_id
+from lakeproof.running.result_draft import RunLabels
 from lakeproof.running.runner import Runner
 from lakeproof.state import open_store
 from lakeproof.state.last_statuses import last_statuses

@@ -23,7 +23,7 @@ from lakeproof.cli.streams import progress_on_stderr, results_only_on_stdout
 from lakeproof.cli.suites import all_checks, label_of, load_suites
 from lakeproof.config import FAIL_ON, FORMATS
 from lakeproof.gating.policy import EXIT_USAGE, exit_code
-from lakeproof.running.result_draft import ensure_run_id
+from lakeproof.model.run_id import ensure_run_id
 
 
 def _read_quarantine(

@@ -2,29 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 
 from lakeproof.checks.catalogue import find_check
 from lakeproof.checks.kinds import Verdict
-from lakeproof.errors import ConfigError
 from lakeproof.model.outcome import DETAILS_CHARACTERS_MAX, CheckResult, CheckStatus
 from lakeproof.model.rule import RejectedRule, Rule, Severity
 from lakeproof.planning.places import find_place
 from lakeproof.planning.tables import PinnedTable
 from lakeproof.running.findings import TableFindings
 from lakeproof.running.judging import Evaluation
-
-_RUN_ID = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
-
-
-def ensure_run_id(run_id: str) -> None:
-    """Refuse a run id that is not a slug: it stands in commands, file names and addresses."""
-    if not _RUN_ID.fullmatch(run_id):
-        raise ConfigError(
-            f"run id {run_id!r} is not a slug: 1 to 64 of a-z, 0-9, '-' and '_', "
-            "beginning with a letter or digit"
-        )
 
 
 @dataclass(frozen=True, slots=True)
