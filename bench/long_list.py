@@ -9,11 +9,10 @@ and bringing it to Spark are part of what is timed, and so is listing the plante
 from __future__ import annotations
 
 import argparse
-import statistics
-import time
 from typing import TYPE_CHECKING
 
 from lineitem import DATA
+from rounds import median_seconds
 
 import lakeproof
 from lakeproof import QualityCheck
@@ -55,7 +54,6 @@ def main() -> None:
     given = options.parse_args()
     spark = lakeproof.local_session(DATA / "warehouse")
     table = load_orders(spark, given.rows, given.values)
-
     accepted = [f"sku-{number:09}" for number in range(given.values)]
     planted = spark.sql(f"SELECT count(*) FROM {table} WHERE code LIKE 'bad%'").collect()[0][0]
 
@@ -68,21 +66,9 @@ def main() -> None:
         assert (result.status, result.failing_rows) == ("failed", planted), result
 
     rivals = {"bare scan": scan, "lakeproof": check}
-    seconds: dict[str, list[float]] = {name: [] for name in rivals}
-    for run in rivals.values():
-        run()
-    for _ in range(given.runs):
-        for name, run in rivals.items():
-            started = time.perf_counter()
-            run()
-            seconds[name].append(time.perf_counter() - started)
-    medians = {name: statistics.median(taken) for name, taken in seconds.items()}
-    ratio = medians["lakeproof"] / medians["bare scan"]
     print(f"{given.rows} rows, {len(accepted)} values, {planted} bad rows, {given.runs} rounds")
-    for name, taken in medians.items():
-        print(
-            f"  {name:12} {taken:7.2f} s   all: {' '.join(f'{one:.2f}' for one in seconds[name])}"
-        )
+    medians = median_seconds(rivals, given.runs)
+    ratio = medians["lakeproof"] / medians["bare scan"]
     print(f"  lakeproof / bare scan = {ratio:.2f} (at most {RATIO_MAX})")
     spark.stop()
     raise SystemExit(0 if ratio <= RATIO_MAX else 1)

@@ -9,12 +9,11 @@ before anything is timed. The figure is a ratio; absolute seconds depend on the 
 from __future__ import annotations
 
 import argparse
-import statistics
-import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from lineitem import DATA, load_lineitem
+from rounds import median_seconds
 
 import lakeproof
 from lakeproof import QualityCheck
@@ -112,22 +111,10 @@ def main() -> None:
     checks = suite(table)
     rows = check_truth(spark, table, checks)
     rivals = contestants(spark, table, checks)
-    for run in rivals.values():
-        run()
-    seconds: dict[str, list[float]] = {name: [] for name in rivals}
-    for _ in range(given.runs):
-        for name, run in rivals.items():
-            started = time.perf_counter()
-            run()
-            seconds[name].append(time.perf_counter() - started)
-    medians = {name: statistics.median(taken) for name, taken in seconds.items()}
+    print(f"{rows} rows, {len(checks)} checks, median of {given.runs} interleaved runs")
+    medians = median_seconds(rivals, given.runs)
     by_hand = medians["bare scan"] + medians["group-by 1"] + medians["group-by 2"]
     ratio = medians["lakeproof"] / by_hand
-    print(f"{rows} rows, {len(checks)} checks, median of {given.runs} interleaved runs")
-    for name, taken in medians.items():
-        print(
-            f"  {name:12} {taken:7.2f} s   all: {' '.join(f'{one:.2f}' for one in seconds[name])}"
-        )
     print(f"  lakeproof / (bare scan + two group-bys) = {ratio:.2f} (at most {RATIO_MAX})")
     spark.stop()
     raise SystemExit(0 if ratio <= RATIO_MAX else 1)

@@ -350,8 +350,9 @@ def test_long_and_deep_texts_are_refused_quickly():
 
 
 def test_thirty_brackets_are_fine():
-    parse_query("SELECT " + "(" * 30 + "1" + ")" * 30)
-    parse_predicate("abs(" * 30 + "a" + ")" * 30 + " > 1")
+    query = "SELECT " + "(" * 30 + "1" + ")" * 30
+    assert parse_query(query).text == query
+    assert parse_predicate("abs(" * 30 + "a" + ")" * 30 + " > 1").columns == ("a",)
 
 
 def test_refusal_does_not_log(caplog):

@@ -113,14 +113,14 @@ def _steady(line: str) -> str:
     return line.rstrip()
 
 
-def read_page(page: Path, folder: Path, files: Sequence[str] = ()) -> None:
-    """The page's blocks, after running these files that the start has made; raises NotTrueError."""
+def read_page(page: Path, folder: Path, files: Sequence[str] = ()) -> int:
+    """How many blocks of the page hold, run after these files of the start; raises NotTrueError."""
     for variable in SURROUNDINGS:
         os.environ.pop(variable, None)
     os.chdir(folder)
     sys.path.insert(0, str(folder))
     start = {block.file_name: block for block in blocks_of(ROOT / "docs" / "start.md")}
-    reader = Reader()
+    reader, done = Reader(), 0
     try:
         for name in files:
             reader.do(start[name])
@@ -128,6 +128,8 @@ def read_page(page: Path, folder: Path, files: Sequence[str] = ()) -> None:
         for block in blocks_of(page):
             if not block.not_run:
                 reader.do(block)
+                done += 1
+        return done
     finally:
         sys.path.remove(str(folder))
         _forget(folder)

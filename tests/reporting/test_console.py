@@ -1,9 +1,10 @@
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from made_results import RUN
+from made_results import made as result
 
 from lakeproof.gating.policy import decide
 from lakeproof.model.canonical import encode_key
@@ -20,25 +21,7 @@ from lakeproof.reporting.console import (
 from lakeproof.reporting.run_report import Passed
 
 GOLDEN = Path(__file__).parent.parent / "golden"
-RUN = "run-20250102t030405-abcdef"
 HOSTILE = "\x1b[31mred\x07\nGATE OPEN  all fine\u202egnp"
-
-
-def result(name: str, status: CheckStatus = CheckStatus.PASSED, **fields) -> CheckResult:
-    base = CheckResult(
-        check_name=name,
-        check_type="not_null",
-        table_name="sales",
-        column_name="amount",
-        status=status,
-        failing_rows=0,
-        total_rows=1000,
-        details="none of 1000 rows have NULL in amount",
-        executed_at="2025-01-02 03:04:05.000000",
-        threshold="0 rows",
-        measure=0.0,
-    )
-    return replace(base, **fields)
 
 
 def keys(*numbers: int) -> tuple[str, ...]:

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import re
 import warnings
+from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
-from lakeproof.checks.kinds import column_expression, require_family
+from lakeproof.checks.kinds import (
+    Arguments,
+    ColumnCheck,
+    column_expression,
+    require_family,
+)
 from lakeproof.checks.literals import text_literal
 from lakeproof.checks.parameters import Parameter
 from lakeproof.errors import CheckDefinitionError
 from lakeproof.model.column import Column, TypeFamily
 
 _SHOWN_MAX = 60
-
-PATTERN_PARAMETERS = (
-    Parameter("pattern", (str,), "a regular expression in Java's dialect", required=True),
-    Parameter("full", (bool,), "whether it must span the whole text", default=False),
-)
-
 
 _WRONG_IN_EVERY_DIALECT = (
     "missing ), unterminated subpattern",
@@ -52,6 +52,26 @@ def require_pattern(check: str, pattern: object) -> None:
             ) from problem
     except (OverflowError, RecursionError):
         return
+
+
+class PatternCheck(ColumnCheck):
+    """A check that holds text against the user's pattern."""
+
+    dimension = "validity"
+    parameters = (
+        Parameter("pattern", (str,), "a regular expression in Java's dialect", required=True),
+        Parameter("full", (bool,), "whether it must span the whole text", default=False),
+    )
+
+    def read(self, columns: Sequence[str], params: Mapping[str, object]) -> dict[str, object]:
+        arguments = super().read(columns, params)
+        require_pattern(self.name, arguments["pattern"])
+        return arguments
+
+    def found(self, column: Column, arguments: Arguments) -> exp.Expr:
+        """True where the text matches."""
+        value = text_value(self.name, column)
+        return matches(value, str(arguments["pattern"]), full=bool(arguments["full"]))
 
 
 def text_value(check: str, column: Column) -> exp.Expr:

@@ -34,17 +34,23 @@ def unreadable_table(spark: SparkSession, table: TableName, problem: Exception) 
             f"table {table} does not exist, nor does its namespace. Name the table in full, or set "
             "default_namespace"
         )
-    if isinstance(problem, AnalysisException):
-        return CheckDefinitionError(f"table {table} cannot be read: {short_message(problem)}")
-    try:
-        spark.sql(f"SHOW NAMESPACES IN {quote(table.catalog)}").collect()
-    except AnalysisException:
-        pass  # the catalog answers, so the trouble is the table's
-    except Exception as silence:  # noqa: BLE001 (whatever keeps the catalog from answering)
-        return EngineUnavailableError(
-            f"catalog {table.catalog} cannot be reached: {short_message(silence)}"
-        )
+    silence = None
+    if not isinstance(problem, AnalysisException):
+        silence = _why_silent(spark, table.catalog)
+    if silence is not None:
+        return EngineUnavailableError(f"catalog {table.catalog} cannot be reached: {silence}")
     return CheckDefinitionError(f"table {table} cannot be read: {short_message(problem)}")
+
+
+def _why_silent(spark: SparkSession, catalog: str) -> str | None:
+    """What keeps the catalog from answering; None if it answers, be it with a refusal."""
+    from pyspark.errors import AnalysisException
+
+    try:
+        spark.sql(f"SHOW NAMESPACES IN {quote(catalog)}").collect()
+    except Exception as problem:  # noqa: BLE001 (whatever it is, it is told)
+        return None if isinstance(problem, AnalysisException) else short_message(problem)
+    return None
 
 
 def _nearest(spark: SparkSession, table: TableName) -> str:
