@@ -37,6 +37,7 @@ test-slow: setup ## the long tests only
 bench: setup ## the benchmarks, beside the same work done by hand
 	$(BIN)/python bench/suite.py
 	$(BIN)/python bench/long_list.py
+	$(BIN)/python bench/contract.py
 
 docs: setup ## the documentation as a site in build/docs; a broken link fails
 	$(BIN)/python scripts/write_reference.py

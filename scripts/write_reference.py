@@ -28,11 +28,14 @@ from lakeproof.checks.kinds import (
 from lakeproof.cli.first_config import config_text
 from lakeproof.cli.main import main as command_line
 from lakeproof.config import (
+    CONTRACT_CHOICES,
     FAIL_ON,
     FORMATS,
     SESSIONS,
+    SEVERITIES,
     STATE_TABLES,
     Config,
+    ContractSettings,
     GateSettings,
     SessionSettings,
     StoreSettings,
@@ -156,6 +159,11 @@ def configuration_page() -> str:
         (
             '`[tables."NAME"]`, one for each table, by its short or full name',
             _keys(TableSettings()),
+        ),
+        ("`[contracts]`", _keys(ContractSettings(), CONTRACT_CHOICES)),
+        (
+            "`[contracts.severities]`, one key for each word of your contracts",
+            [("WORD", "str", "'error'", ", ".join(SEVERITIES))],
         ),
         ("`[gate]`", _keys(GateSettings(), {"fail_on": FAIL_ON})),
         ("`[session]`", _keys(SessionSettings(), {"use": SESSIONS})),

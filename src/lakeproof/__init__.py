@@ -10,13 +10,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from lakeproof.api import RunOutcome, Split, gate, plan, run_check, run_checks, split
-    from lakeproof.config import Config, load_config
+    from lakeproof.api import RunOutcome, Split, gate, plan, run, run_check, run_checks, split
+    from lakeproof.checks.plug_ins import register_engine
+    from lakeproof.config import Config, ContractSettings, load_config
+    from lakeproof.contracts.contract import Contract
+    from lakeproof.contracts.loading import load_contract
     from lakeproof.engines.spark.session import local_session
     from lakeproof.errors import (
         AlreadyRunningError,
         CheckDefinitionError,
         ConfigError,
+        ContractError,
         EngineUnavailableError,
         FencedError,
         GateClosedError,
@@ -35,13 +39,26 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
-    "lakeproof.api": ("RunOutcome", "Split", "gate", "plan", "run_check", "run_checks", "split"),
-    "lakeproof.config": ("Config", "load_config"),
+    "lakeproof.api": (
+        "RunOutcome",
+        "Split",
+        "gate",
+        "plan",
+        "run",
+        "run_check",
+        "run_checks",
+        "split",
+    ),
+    "lakeproof.checks.plug_ins": ("register_engine",),
+    "lakeproof.config": ("Config", "ContractSettings", "load_config"),
+    "lakeproof.contracts.contract": ("Contract",),
+    "lakeproof.contracts.loading": ("load_contract",),
     "lakeproof.engines.spark.session": ("local_session",),
     "lakeproof.errors": (
         "AlreadyRunningError",
         "CheckDefinitionError",
         "ConfigError",
+        "ContractError",
         "EngineUnavailableError",
         "FencedError",
         "GateClosedError",
@@ -66,6 +83,9 @@ __all__ = [
     "CheckStatus",
     "Config",
     "ConfigError",
+    "Contract",
+    "ContractError",
+    "ContractSettings",
     "EngineUnavailableError",
     "FencedError",
     "GateClosedError",
@@ -84,8 +104,11 @@ __all__ = [
     "build_quality_results_ddl",
     "gate",
     "load_config",
+    "load_contract",
     "local_session",
     "plan",
+    "register_engine",
+    "run",
     "run_check",
     "run_checks",
     "split",

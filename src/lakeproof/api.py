@@ -3,39 +3,35 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from lakeproof.checks.catalogue import find_check
 from lakeproof.config import Config, StoreSettings
-from lakeproof.contracts.suite import rules_of
+from lakeproof.contracts.gathering import Checks, gather
+from lakeproof.contracts.tables import Given
 from lakeproof.engines.spark.engine import SparkEngine
 from lakeproof.engines.spark.splitting import FrameEngine
-from lakeproof.errors import CheckDefinitionError, ConfigError
+from lakeproof.errors import CheckDefinitionError
 from lakeproof.gating.policy import GateDecision, decide
 from lakeproof.model.names import TableName
 from lakeproof.model.outcome import CheckResult, CheckStatus
-from lakeproof.model.position import Position
-from lakeproof.model.rule import RejectedRule, Rule
+from lakeproof.model.rule import Rule
 from lakeproof.model.run_id import ensure_run_id
 from lakeproof.model.suite import QualityCheck
 from lakeproof.planning.bad_rows import bad_rows_sql
-from lakeproof.planning.build import Defaults, build_plan
 from lakeproof.planning.marks import marks_of
 from lakeproof.planning.plan import Plan
 from lakeproof.planning.selection import chosen_rules
-from lakeproof.planning.settings import table_settings, with_keys
+from lakeproof.planning.settings import with_keys
+from lakeproof.preparing import Planner, Tables, Where, planner_of
 from lakeproof.reporting.document import run_document
 from lakeproof.running.progress import Listener, ignore
 from lakeproof.running.result_draft import RunLabels
 from lakeproof.running.runner import Runner
 from lakeproof.state import open_store
-from lakeproof.state.last_statuses import last_statuses
-from lakeproof.state.quarantine import SparkQuarantine
-from lakeproof.state.reading import SparkReader
-from lakeproof.state.spark_store import SparkStore
 from lakeproof.state.store import Store
 
 if TYPE_CHECKING:
@@ -106,33 +102,38 @@ def gate(results: Sequence[CheckResult]) -> GateDecision:
     return decide(results)
 
 
-def plan(
+def plan(  # noqa: PLR0913 (as run_checks)
     spark: SparkSession,
-    checks: Iterable[QualityCheck],
+    checks: Checks,
     *,
+    tables: Tables | None = None,
+    variables: Mapping[str, str] | None = None,
     config: Config | None = None,
     keys: Mapping[str, Sequence[str]] | None = None,
     select: str | Sequence[str] = (),
     exclude: str | Sequence[str] = (),
+    server: str = "",
     clock: Callable[[], datetime] | None = None,
 ) -> Plan:
     """What a run of these checks would do, pinned to the tables' present positions.
 
-    `select` and `exclude` are those of `run_checks`; `status:` looks into the configured store.
+    The parameters are those of `run_checks`; `status:` looks into the configured store.
     """
     settings = _settings(config, keys)
-    engine = SparkEngine(spark)
-    engine.ensure_settings()
-    planner = _Planner(engine, settings, rules_of(checks, settings))
+    now = _moment(clock)
+    planner = planner_of(spark, checks, settings, now, Where(tables or {}, server), variables)
+    planner.engine.ensure_settings()
     planner.refuse_unused(keys or {}, "key")
     kept = open_store(spark, settings.store)
-    return planner.choosing(select, exclude, kept).at(_moment(clock))
+    return planner.choosing(select, exclude, kept).at(now)
 
 
 def run_checks(  # noqa: PLR0913 (each is a word that users know; all but two are keywords)
     spark: SparkSession,
-    checks: Iterable[QualityCheck],
+    checks: Checks,
     *,
+    tables: Tables | None = None,
+    variables: Mapping[str, str] | None = None,
     store: Store | StoreSettings | str | None = None,
     run_id: str | None = None,
     keys: Mapping[str, Sequence[str]] | None = None,
@@ -144,10 +145,16 @@ def run_checks(  # noqa: PLR0913 (each is a word that users know; all but two ar
     select: str | Sequence[str] = (),
     exclude: str | Sequence[str] = (),
     quarantine: str | Mapping[str, str] | None = None,
+    server: str = "",
     clock: Callable[[], datetime] | None = None,
     listener: Listener = ignore,
 ) -> RunOutcome:
     """Run the checks and decide the gate; bad data and broken rules are results, not exceptions.
+
+    `checks` are QualityChecks, a contract (as `load_contract` gives it, or its path), or a list
+    of both. `tables` says where a contract's objects are, by their names: a table's name or a
+    DataFrame; without it, the contract's server does, or the one that `server` names. `variables`
+    stand for `${NAME}` in a contract, before those of the environment.
 
     `store` keeps results and violations: a format name (`"iceberg"`, `"delta"`), settings, or
     None to keep nothing. `run_id` names this execution; repeating it adds nothing. `keys` names
@@ -157,13 +164,13 @@ def run_checks(  # noqa: PLR0913 (each is a word that users know; all but two ar
     EngineUnavailableError if session, catalog or store cannot be reached before the first rule.
     """
     settings = _settings(config, keys)
-    engine = SparkEngine(spark)
+    now = _moment(clock)
+    planner = planner_of(spark, checks, settings, now, Where(tables or {}, server), variables)
+    engine = planner.engine
     engine.ensure_ready()
     kept = _open(spark, store, settings)
     if kept is not None:
         kept.prepare()
-    now = _moment(clock)
-    planner = _Planner(engine, settings, rules_of(checks, settings))
     planner.refuse_unused(keys or {}, "key")
     planner = planner.choosing(select, exclude, kept)
     runner = Runner(
@@ -190,6 +197,10 @@ def run_checks(  # noqa: PLR0913 (each is a word that users know; all but two ar
     )
 
 
+run = run_checks
+"""The same by its short name, which reads better with a contract: `run(spark, "orders.yaml")`."""
+
+
 def run_check(spark: SparkSession, check: QualityCheck, **options: Any) -> CheckResult:  # noqa: ANN401
     """One check's result; options are those of `run_checks`."""
     return run_checks(spark, [check], **options).results[0]
@@ -213,36 +224,44 @@ class Split:
 
 def split(
     frame: DataFrame,
-    checks: Iterable[QualityCheck],
+    checks: Checks,
     *,
+    select: str | Sequence[str] = (),
+    tables: Mapping[str, str] | None = None,
+    variables: Mapping[str, str] | None = None,
     config: Config | None = None,
     clock: Callable[[], datetime] | None = None,
 ) -> Split:
     """The frame's good and bad rows, lazily: no row is read before the caller asks.
 
-    The checks are those of one table, which the frame stands for. Keys mark every row that shares
-    one; a stream can be judged row by row only, and other checks are refused by name. Both halves
-    are computed from the frame, so one that is different each time (rand, limit) should be
-    cached first. Raises CheckDefinitionError for a check that cannot run: there is no result to
-    say it in.
+    The checks are those of one table, or of one object of a contract (`select="table:orders"`
+    takes it out of several), which the frame stands for; `tables` says where other objects are.
+    Keys mark every row that shares one; a stream can be judged row by row only, and other checks
+    are refused by name. Both halves are computed from the frame, so one that is different each
+    time (rand, limit) should be cached first. Raises CheckDefinitionError for a check that cannot
+    run: there is no result to say it in.
     """
     settings = config or Config()
-    rules = rules_of(checks, settings)
-    tables = {rule.table for rule in rules if isinstance(rule, Rule)}
-    if len(tables) > 1:
-        named = ", ".join(sorted(str(table) for table in tables))
+    now = _moment(clock)
+    given = Given(tables=tables or {}, are_assumed=True)
+    gathered = gather(checks, settings, now, given, variables)
+    chosen = chosen_rules(gathered.rules, select, (), None) if select else gathered.rules
+    rules = [rule for rule in chosen if isinstance(rule, Rule) or not rule.is_skipped]
+    checked = {rule.table for rule in rules if isinstance(rule, Rule)}
+    if len(checked) > 1:
+        named = ", ".join(sorted(str(table) for table in checked))
         raise CheckDefinitionError(f"split takes the checks of one table, got those of {named}")
-    engine = FrameEngine(frame, next(iter(tables), TableName(("frame",))))
+    engine = FrameEngine(frame, next(iter(checked), TableName(("frame",))))
     engine.ensure_settings()
-    planned = _Planner(engine, settings, rules).at(_moment(clock))
-    if planned.rejected:
-        broken = planned.rejected[0]
-        raise CheckDefinitionError(f"check {broken.key!r} cannot run: {broken.reason}")
+    planned = Planner(engine, settings, rules, gathered.declared).at(now)
+    for broken in planned.rejected:
+        if not broken.is_skipped:
+            raise CheckDefinitionError(f"check {broken.key!r} cannot run: {broken.reason}")
     if not planned.tables:
         raise CheckDefinitionError("split needs at least one check")
     table = planned.tables[0]
     by_row = {tally.rule_id for tally in table.scan.tallies}
-    marked = by_row | {mark.rule_id for mark in marks_of(table, engine.element_key_sql)}
+    marked = {mark.rule_id for mark in marks_of(table, engine.element_key_sql)}
     if frame.isStreaming:
         others = [
             rule.key
@@ -257,62 +276,6 @@ def split(
     good, bad = engine.split(table)
     left = tuple(rule.key for rule in table.rules if rule.rule_id not in marked)
     return Split(good, bad, left)
-
-
-@dataclass(frozen=True, slots=True)
-class _Planner:
-    """Plans the same rules again at other positions, when a repeated run_id asks for them."""
-
-    engine: SparkEngine
-    config: Config
-    rules: Sequence[Rule | RejectedRule]
-
-    def at(self, now: datetime, positions: Mapping[TableName, Position] | None = None) -> Plan:
-        defaults = Defaults(
-            resolve=self._resolve,
-            key_of=lambda table: table_settings(self.config, table).key,
-            sensitive_of=lambda table: table_settings(self.config, table).sensitive,
-        )
-        return build_plan(self.rules, self.engine, defaults, now, positions)
-
-    def choosing(
-        self, select: str | Sequence[str], exclude: str | Sequence[str], kept: Store | None
-    ) -> _Planner:
-        """The same for the selected rules only."""
-        statuses = None
-        if isinstance(kept, SparkStore):
-            reader = SparkReader(kept)
-            statuses = lambda: last_statuses(reader, self.rules)  # noqa: E731
-        return replace(self, rules=chosen_rules(self.rules, select, exclude, statuses))
-
-    def refuse_unused(self, named: Iterable[str], what: str) -> None:
-        """Something said of a table that no rule is on is a typo, and would go unheard."""
-        tables = {rule.table for rule in self.rules if rule.table is not None}
-        for name in named:
-            if self._resolve(TableName.parse(name)) not in tables:
-                known = ", ".join(sorted(str(table) for table in tables)) or "none"
-                raise ConfigError(f"{what} of {name!r}: no rule is on that table. Checked: {known}")
-
-    def quarantine(self, spark: SparkSession, given: str | Mapping[str, str]) -> SparkQuarantine:
-        """Where the bad rows of each checked table go."""
-        tables = {rule.table for rule in self.rules if rule.table is not None}
-        if isinstance(given, str):
-            if len(tables) > 1:
-                named = ", ".join(sorted(str(table) for table in tables))
-                raise ConfigError(
-                    f"quarantine {given!r}: {len(tables)} tables are checked ({named}), and rows "
-                    "of different tables do not fit into one. Give a mapping, table to quarantine"
-                )
-            given = {str(table): given for table in tables}
-        self.refuse_unused(given, "quarantine")
-        targets = {
-            self._resolve(TableName.parse(name)): self._resolve(TableName.parse(target))
-            for name, target in given.items()
-        }
-        return SparkQuarantine(spark, self.engine, targets)
-
-    def _resolve(self, name: TableName) -> TableName:
-        return name.resolve(self.config.default_catalog, self.config.default_namespace)
 
 
 def _run_id(given: str | None, now: datetime) -> str:

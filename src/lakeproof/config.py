@@ -26,6 +26,16 @@ CATALOG_OF_FORMAT = {"iceberg": "iceberg", "delta": "spark_catalog"}
 FORMATS = tuple(CATALOG_OF_FORMAT)
 FAIL_ON = ("warning", "error", "never")
 SESSIONS = ("embedded", "provided")
+CONTRACT_CHOICES: Mapping[str, tuple[str, ...]] = {
+    "duplicates": ("values", "rows", "surplus"),
+    "between": ("closed", "open"),
+    "null_is_missing": ("always", "listed"),
+    "regex": ("find", "full"),
+    "empty_percent": ("skip", "pass"),
+}
+"""How the standard may be read, the default first."""
+
+SEVERITIES = ("error", "warning", "info")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +68,27 @@ class GateSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class ContractSettings:
+    """How contracts are read where the standard leaves a choice, and what they do not say.
+
+    `duplicates`: which number `duplicateValues` is: repeated values, rows that share one, or
+    surplus rows. `between`: whether ranges hold their ends. `null_is_missing`: whether NULL counts
+    as missing always, or only if listed. `regex`: whether a pattern is found anywhere, or must
+    span the text. `empty_percent`: what percent of no rows is. `severities` maps a contract's
+    words to ours, beside the built-in ones.
+    """
+
+    duplicates: str = "values"
+    between: str = "closed"
+    null_is_missing: str = "always"
+    regex: str = "find"
+    empty_percent: str = "skip"
+    default_engine: str = ""
+    sql_dialect: str = ""
+    severities: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class SessionSettings:
     """Which Spark the command line uses: its own, or one that is provided around it."""
 
@@ -77,6 +108,7 @@ class Config:
     tables: Mapping[str, TableSettings] = field(default_factory=dict)
     gate: GateSettings = field(default_factory=GateSettings)
     session: SessionSettings = field(default_factory=SessionSettings)
+    contracts: ContractSettings = field(default_factory=ContractSettings)
     source: str = "defaults"
 
     def store_in(self, format_name: str) -> StoreSettings:
@@ -173,6 +205,7 @@ def _config(document: Mapping[str, object], source: str) -> Config:
             "tables",
             "gate",
             "session",
+            "contracts",
         ),
     )
     catalog = top.text("default_catalog", "iceberg")
@@ -193,7 +226,29 @@ def _config(document: Mapping[str, object], source: str) -> Config:
             warehouse=session.text("warehouse", "lakehouse"),
             remote=session.text("remote", ""),
         ),
+        contracts=_contracts(document.get("contracts", {}), f"{source}: [contracts]"),
         source=source,
+    )
+
+
+def _contracts(value: object, where: str) -> ContractSettings:
+    section = _Section(
+        value, where, (*CONTRACT_CHOICES, "default_engine", "sql_dialect", "severities")
+    )
+    words = section.value.get("severities", {})
+    if not isinstance(words, Mapping):
+        raise ConfigError(f"{where}: severities must map a contract's words to ours")
+    severities = _Section(words, f"{where[:-1]}.severities]", tuple(map(str, words)))
+    choices = {
+        name: section.text(name, known[0], known) for name, known in CONTRACT_CHOICES.items()
+    }
+    return ContractSettings(
+        **choices,
+        default_engine=section.text("default_engine", ""),
+        sql_dialect=section.text("sql_dialect", ""),
+        severities={
+            str(word).lower(): severities.text(str(word), "", SEVERITIES) for word in words
+        },
     )
 
 

@@ -3,9 +3,11 @@
     LakeproofError
     ├── ConfigError             lakeproof.toml or an option cannot be used          exit 2
     ├── SuiteError              a suite as a whole cannot be read                   exit 2
+    │   └── ContractError       a contract cannot be read; says file:line:column    exit 2
     ├── NothingSelectedError    no rule matches what was selected                   exit 5
     ├── UnsafeSqlError          user SQL is not one read-only query                 a result
     ├── CheckDefinitionError    a check's type, column or parameters do not fit     a result
+    │   └── NothingToCheckError they fit, and leave nothing to check                a result
     ├── RuleTimeoutError        a rule ran longer than it may                       a result
     ├── EngineUnavailableError  session, catalog or store unreachable; retry helps  exit 3
     ├── StateSchemaError        state tables of a newer or foreign version          exit 3
@@ -127,6 +129,10 @@ class SuiteError(LakeproofError):
     """A suite as a whole cannot be read: module missing, wrong object, nothing in it."""
 
 
+class ContractError(SuiteError):
+    """A contract file is missing, or refused as a whole; says where in it and why."""
+
+
 class NothingSelectedError(LakeproofError):
     """No rule matches what was selected; names the nearest names, tables or tags."""
 
@@ -137,6 +143,10 @@ class UnsafeSqlError(LakeproofError):
 
 class CheckDefinitionError(LakeproofError):
     """A check's type, column or parameters do not fit; becomes that rule's `error` result."""
+
+
+class NothingToCheckError(CheckDefinitionError):
+    """A rule that holds by the column's type alone: its result is `skipped`, with this reason."""
 
 
 class RuleTimeoutError(LakeproofError):

@@ -22,6 +22,8 @@ MEASURE_SAMPLES: dict[str, list[Sample]] = {
         Sample({"amount": "double"}, {"function": "avg", "max_value": 5}),
         Sample({"amount": "double"}, {"function": "stddev", "max_value": 5}),
         Sample({"amount": "int"}, {"function": "variance", "max_value": 5}),
+        Sample({"amount": "double"}, {"function": "stddev_pop", "max_value": 5}),
+        Sample({"amount": "int"}, {"function": "variance_pop", "max_value": 5}),
         Sample(
             {"amount": "int"},
             {"function": "percentile", "percentile": 0.95, "max_value": 5},
@@ -30,6 +32,7 @@ MEASURE_SAMPLES: dict[str, list[Sample]] = {
         Sample({"amount": "double"}, {"function": "median", "approximate": True, "max_value": 5}),
         Sample({"code": "string"}, {"function": "distinct_count", "min_value": 5}),
         Sample({"code": "string"}, {"function": "approx_distinct_count", "min_value": 5}),
+        Sample({"code": "string"}, {"function": "distinct_share", "min_value": 0.5}),
         Sample({"code": "string"}, {"function": "null_share", "max_value": 0.1}),
         Sample({"x": "double", "n": "int"}, {"function": "correlation", "min_value": 0.5}),
         Sample(
@@ -43,11 +46,16 @@ MEASURE_SAMPLES: dict[str, list[Sample]] = {
             columns=["trip.km"],
         ),
     ],
+    "column_type": [
+        Sample({"id": "bigint"}, {"column": "id", "types": "long"}, columns=[]),
+    ],
     "freshness": [
         Sample({"day": "date"}, {"max_age": "2d", "timezone": "Europe/Berlin"}),
         Sample({"at": "timestamp"}, {"max_age": "36h"}),
+        Sample({"at": "timestamp"}, {"max_age": "2d", "by_day": True}),
         Sample({"at": "timestamp_ntz"}, {"max_age": 90}, "country = 'Italy'"),
     ],
+    "column_count_range": [Sample({"id": "bigint"}, {"min_count": 1, "max_count": 3}, columns=[])],
     "ratio": [
         Sample({"paid": "boolean"}, {"condition": "paid -- or not", "min_share": 0.9}, columns=[]),
         Sample(

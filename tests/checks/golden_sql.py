@@ -9,11 +9,13 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from decimal import Decimal
 
 import sqlglot
 from golden_measures import MEASURE_SAMPLES
+from golden_moments import MOMENT_SAMPLES
 from golden_sample import Sample, array_of, map_of, struct_of
 
 from lakeproof.checks.catalogue import check_names, find_check
@@ -25,9 +27,11 @@ from lakeproof.checks.kinds import (
     RowCheck,
 )
 from lakeproof.checks.literals import text_literal
+from lakeproof.checks.sql_value import SqlValue
+from lakeproof.checks.time_travel import read_query
 from lakeproof.checks.trino import trino_sql as expression_sql
 from lakeproof.checks.user_sql import parse_predicate, parse_query
-from lakeproof.config import Config
+from lakeproof.config import Config, TableSettings
 from lakeproof.contracts.suite import rules_of
 from lakeproof.model.column import Column
 from lakeproof.model.names import TableName
@@ -39,7 +43,7 @@ from lakeproof.planning.fuse import fuse, within
 from lakeproof.planning.key_sql import key_step
 from lakeproof.planning.places import Loop, find_place
 from lakeproof.planning.plan import Measurement, Plan, Tally
-from lakeproof.planning.tables import PinnedTable
+from lakeproof.planning.tables import NOTHING_DECLARED, PinnedTable
 
 NOW = datetime(2024, 3, 10, 3, 29, 59, 999999, tzinfo=UTC)
 AWKWARD = 'a.b `c` "d" select ünï😀'
@@ -48,7 +52,18 @@ ORPHANS = (
     "SELECT s.customer_id FROM sales s LEFT JOIN customers c\n"
     "  ON s.customer_id = c.id WHERE c.id IS NULL;"
 )
-FORMATS = ["uuid", "email", "uri", "hostname", "ipv4", "ipv6", "date", "timestamp", "json"]
+FORMATS = [
+    "uuid",
+    "email",
+    "uri",
+    "hostname",
+    "ipv4",
+    "ipv6",
+    "date",
+    "timestamp",
+    "json",
+    "base64",
+]
 TRIP = struct_of(start="date", end="date")
 MOMENT = datetime(2024, 1, 1, 12, 30, 0, 1, tzinfo=UTC)
 
@@ -75,6 +90,22 @@ SAMPLES: dict[str, list[Sample]] = {
         Sample({"home": "string", AWKWARD: "string"}, {"operator": "!="}),
         Sample({"trip": TRIP}, {"operator": "<="}, columns=["trip.start", "trip.end"]),
     ],
+    "date_format": [
+        Sample({"day": "string"}, {"pattern": "dd.MM.uuuu"}),
+        Sample({"at": "string"}, {"pattern": "yyyy-MM-dd'T'HH:mm:ssXXX"}),
+    ],
+    "field_count": [
+        Sample({"trip": TRIP}, {"min_fields": 1, "max_fields": 2}),
+        Sample({"marks": map_of("string", "int")}, {"max_fields": 2}),
+    ],
+    "is_normalized": [Sample({"v": array_of("float")}, {"tolerance": 0.01})],
+    "multiple_of": [
+        Sample({"n": "int"}, {"factor": 5}),
+        Sample({"price": "decimal(10,2)"}, {"factor": 0.05}),
+        Sample({"x": "double"}, {"factor": Decimal("0.1")}),
+        Sample({"x": "float"}, {"factor": 1}),
+    ],
+    "unique_items": [Sample({"tags": array_of("string")})],
     "custom_sql": [
         Sample({}, {"sql": ORPHANS}),
         Sample({}, {"sql": "SELECT id FROM sales WHERE note RLIKE 'x' AND day < DATE'2024-01-01'"}),
@@ -82,6 +113,22 @@ SAMPLES: dict[str, list[Sample]] = {
     "format": [
         *(Sample({"c": "string"}, {"kind": kind}) for kind in FORMATS),
         Sample({"c": "string collate UTF8_LCASE"}, {"kind": "iso_date"}),
+    ],
+    "invalid_values": [
+        Sample(
+            {"size": "string"},
+            {"valid_values": ["S", "M"], "invalid_values": ["O'Brien"], "missing_values": ["", 0]},
+        ),
+        Sample(
+            {"code": "string"},
+            {"pattern": "^[A-Z]", "full": True, "invalid_pattern": "x", "missing_pattern": "^-$"},
+        ),
+        Sample({"day": "string"}, {"valid_format": "date_us", "invalid_format": "money"}),
+        Sample({"amount": "double"}, {"valid_min": 0, "valid_max": 9.5, "missing_values": [-1]}),
+        Sample({"code": "string"}, {"valid_min_length": 2, "valid_max_length": 3}),
+        Sample({"code": "varchar(9)"}, {"valid_length": 3}, filter="country = 'Italy'"),
+        Sample({"n": "int"}, {"invalid_values": ["N/A"]}),
+        Sample({"tags": array_of("string")}, {"valid_values": ["a"]}, columns=["tags[]"]),
     ],
     "length_range": [
         Sample({"code": "string"}, {"min_length": 2, "max_length": 3}),
@@ -95,6 +142,15 @@ SAMPLES: dict[str, list[Sample]] = {
         Sample({"code": "string"}, {"pattern": r"^[A-Z]{2}\d+$"}),
         Sample({"code": "string"}, {"pattern": 'it\'s|"\\\\"|${x}\n', "full": True}),
         Sample({"code": "string collate UTF8_LCASE"}, {"pattern": "a"}),
+    ],
+    "missing_values": [
+        Sample({"code": "string"}),
+        Sample(
+            {"code": "string"}, {"missing_values": ["", "N/A", None], "missing_pattern": "^-+$"}
+        ),
+        Sample({"n": "int"}, {"missing_values": ["N/A", -1, 2.5], "null_is_missing": False}),
+        Sample({"n": "int"}, {"missing_values": ["N/A"], "null_is_missing": False}),
+        Sample({"trip": TRIP}, {"missing_values": ["9999-12-31"]}, columns=["trip.end"]),
     ],
     "no_future_dates": [
         Sample({"day": "date"}),
@@ -119,6 +175,7 @@ SAMPLES: dict[str, list[Sample]] = {
         Sample({"trip": TRIP}, columns=["trip.end"]),
         Sample({"trips": array_of(TRIP)}, columns=["trips[].end"]),
         Sample({"trips": map_of("string", TRIP)}, columns=["trips{}.end"]),
+        Sample({"trip": TRIP}, {"parent_optional": True}, columns=["trip.end"]),
     ],
     "positive": [
         Sample({"amount": "double"}),
@@ -134,6 +191,9 @@ SAMPLES: dict[str, list[Sample]] = {
         Sample({"day": "date"}, {"min_value": "2024-01-01", "max_value": date(9999, 12, 31)}),
         Sample({"at": "timestamp"}, {"min_value": MOMENT, "max_value": "2024-06-01"}),
         Sample({"at": "timestamp_ntz"}, {"min_value": "2024-01-01T00:00:00.000001"}),
+        Sample({"id": "int"}, {"min_value": 0.5, "min_exclusive": True}),
+        Sample({"x": "double"}, {"max_value": 1, "max_exclusive": True}),
+        Sample({"at": "string"}, {"min_value": "08:00", "pattern": "HH:mm[:ss]"}),
     ],
     "row_count_range": [
         Sample({}, {"min_count": 1, "max_count": 10}),
@@ -150,6 +210,7 @@ SAMPLES: dict[str, list[Sample]] = {
         Sample({"country": "string", "amount": "double"}),
         Sample({"amount": "double", "paid": "boolean"}),
         Sample({AWKWARD: "decimal(10,2)"}, filter="country = 'Italy'"),
+        Sample({"trip": TRIP}, columns=["trip.start"]),
     ],
     "foreign_key": [
         Sample({"customer_id": "bigint"}, {"references": "customers"}),
@@ -168,12 +229,18 @@ SAMPLES: dict[str, list[Sample]] = {
             columns=("reading",),
         ),
     ],
+    "sql_value": [
+        Sample({}, {"sql": "SELECT count(*) FROM sales WHERE country IS NULL;", "max_value": 0}),
+        Sample({}, {"sql": "SELECT max(price) > 0 FROM sales -- any"}, "country = 'Italy'"),
+        Sample({}, {"sql": "SELECT count(*) FROM sales VERSION AS OF 3 s", "min_value": 1}),
+    ],
     "unique_key": [
         Sample({"id": "int"}),
         Sample({"id": "int", "line": "int"}, {"nulls": "equal"}),
         Sample({"id": "int", AWKWARD: "string"}, {"nulls": "forbid"}, "country = 'Italy'"),
     ],
     **MEASURE_SAMPLES,
+    **MOMENT_SAMPLES,
 }
 
 
@@ -189,6 +256,7 @@ class ImaginaryTables:
         key: Sequence[str],
         position: Position | None = None,
         sensitive: Sequence[str] = (),
+        declared: TableSettings = NOTHING_DECLARED,
     ) -> PinnedTable:
         return PinnedTable(
             table=table,
@@ -206,6 +274,9 @@ class ImaginaryTables:
 
     def query_key_sql(self, sql: str, pinned: PinnedTable, hidden: Sequence[str] = ()) -> str:
         return "'key'"
+
+    def query_columns(self, sql: str) -> tuple[Column, ...]:
+        return (Column("value", "bigint"),)
 
     def element_key_sql(self, key_sql: str, position_sql: str) -> str:
         return f"concat({key_sql}, {position_sql})"
@@ -261,8 +332,11 @@ def trino_sql(check: str, sample: Sample) -> str:
     kind = find_check(check).for_arguments(rule.arguments)
     if isinstance(kind, QueryCheck):
         return parse_query(kind.query(rule.arguments)).to_dialect("trino")
+    if isinstance(kind, SqlValue):
+        return read_query(kind.query(rule.arguments)).query.to_dialect("trino")
     if isinstance(kind, KeyCheck):
-        grouped = [Column(name, "boolean") for name in sample.rule_columns[:3]]
+        places = [find_place(plan.pinned, name) for name in sample.rule_columns[:3]]
+        grouped = [replace(place.column, type_text="boolean") for place in places]
         nulls = kind.nulls(rule.arguments)
         step = key_step(plan.pinned, rule.rule_id, grouped, sample.filter or "", "'key'", nulls)
         return _translated(step.sql)
@@ -284,7 +358,7 @@ def trino_sql(check: str, sample: Sample) -> str:
 
 
 def _translated(sql: str) -> str:
-    return sqlglot.transpile(sql, read="spark", write="trino", pretty=True)[0]
+    return expression_sql(sqlglot.parse_one(sql, read="spark"), pretty=True)
 
 
 def _row_sql(kind: RowCheck, rule: Rule, pinned: PinnedTable) -> str:

@@ -163,7 +163,7 @@ def test_integers_are_summed_as_decimals_and_wide_decimals_without_overflow():
 
 def test_what_would_slow_the_shared_scan_runs_by_itself():
     check = find_check("aggregate")
-    slow = {"percentile", "median", "distinct_count", "approx_distinct_count"}
+    slow = {"percentile", "median", "distinct_count", "approx_distinct_count", "distinct_share"}
     for function in ("min", "sum", "stddev", "null_share", *slow):
         more = {"percentile": 0.9} if function == "percentile" else {}
         arguments = check.read(["x"], {"function": function, "max_value": 1, **more})

@@ -31,8 +31,10 @@ def measures(check, column, **params):
 
 
 def refusal(check, columns=(), **params):
-    with pytest.raises(CheckDefinitionError) as caught:
-        find_check(check).read(columns, params)
+    kind = find_check(check)
+    with pytest.raises(CheckDefinitionError) as caught:  # noqa: PT012 (one of both refuses)
+        arguments = kind.read(columns, params)
+        kind.require_limits(arguments)
     return str(caught.value)
 
 

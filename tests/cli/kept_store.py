@@ -12,7 +12,17 @@ from deltalake import write_deltalake
 from lakeproof.config import STATE_TABLES
 from lakeproof.model.outcome import CheckResult, CheckStatus
 from lakeproof.state.statements import result_row
-from lakeproof.state.tables import COUNT, MOMENT, NUMBER, NUMBERS, SMALL, TABLES, TEXT, TEXTS
+from lakeproof.state.tables import (
+    COUNT,
+    MOMENT,
+    NUMBER,
+    NUMBERS,
+    SMALL,
+    TABLES,
+    TEXT,
+    TEXTS,
+    WORDS,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,6 +34,7 @@ ARROW = {
     SMALL: pa.int32(),
     NUMBER: pa.float64(),
     NUMBERS: pa.map_(pa.string(), pa.float64()),
+    WORDS: pa.map_(pa.string(), pa.string()),
     MOMENT: pa.timestamp("us"),
 }
 MOMENT_FIRST = datetime(2025, 1, 1)  # noqa: DTZ001 (state tables hold UTC without zone)
@@ -74,6 +85,7 @@ def write_store(folder: Path, results=(), violations=()):
     rows = {"results": [result_row(result) for result in results], "violations": list(violations)}
     for row in rows["results"]:
         row["measures"] = list(row["measures"].items())
+        row["declared"] = list(row["declared"].items())
         row["status"] = str(row["status"])
     for kind, table in TABLES.items():
         schema = pa.schema([(column.name, ARROW[column.type_text]) for column in table.columns])

@@ -38,7 +38,18 @@ def test_help_of_run_loads_neither_pyspark_nor_sqlglot():
 def test_exactly_the_commands_that_work_are_listed(lakeproof):
     listed = lakeproof("--help").stdout.partition("Commands:")[2].split("\n")
     names = [line.split()[0] for line in listed if line.strip()]
-    assert names == ["demo", "init", "run", "plan", "lint", "ls", "show", "store", "doctor"]
+    assert names == [
+        "demo",
+        "init",
+        "run",
+        "plan",
+        "lint",
+        "ls",
+        "contract",
+        "show",
+        "store",
+        "doctor",
+    ]
     context = click.Context(main)
     for name in names:
         assert isinstance(main.get_command(context, name), click.Command)

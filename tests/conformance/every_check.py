@@ -46,6 +46,14 @@ CHECKS = [
             "ON o.customer_id = c.id WHERE c.id IS NULL;"
         },
     ),
+    QualityCheck(
+        "counted",
+        "sql_value",
+        "orders",
+        params={"sql": "SELECT count(*) FROM orders o WHERE o.line = 1;", "max_value": 0},
+    ),
+    QualityCheck("value", "sql_value", "orders", params={"sql": "SELECT max(price) FROM orders"}),
+    QualityCheck("two_rows", "sql_value", "orders", params={"sql": "SELECT line FROM orders"}),
     QualityCheck("not_empty", "not_empty", "orders", "country", {"trim": True}),
     QualityCheck("tags_filled", "not_empty", "orders", "tags[]"),
     QualityCheck("tags_present", "not_null", "orders", "tags[]"),
@@ -83,6 +91,11 @@ CHECKS = [
     ),
     QualityCheck("share", "ratio", "orders", params={"condition": "line = 1", "min_share": 0.6}),
     QualityCheck("fresh", "freshness", "orders", "seen_at", {"max_age": "1d"}),
+    QualityCheck("by_nine", "available_by", "orders", "seen_at", {"time": "09:00-08:00"}),
+    QualityCheck("late", "delay", "orders", ["day", "seen_at"], {"max_delay": "PT0S"}),
+    QualityCheck("gaps", "max_gap", "orders", "seen_at", {"max_gap": "1mo"}),
+    QualityCheck("kept", "retention", "orders", "day", {"max_age": "1y"}),
+    QualityCheck("ended", "service_period", "orders", params={"ends_at": "2025-12-31"}),
     QualityCheck("columns", "schema", "orders", params={"columns": ["order_id", "nope"]}),
     QualityCheck(
         "change", "row_count_change", "orders", params={"expected": 5, "max_decrease": 0.0}

@@ -24,7 +24,7 @@ _FENCE = re.compile(
     r"^(?:<!-- not run: (?P<why>.+?) -->\n)?^```(?P<language>\S*)\n(?P<text>.*?)^```$",
     re.MULTILINE | re.DOTALL,
 )
-_FILE = re.compile(r"# ([\w./-]+\.(?:py|toml|yml))\n")
+_FILE = re.compile(r"# ([\w./-]+\.(?:py|toml|ya?ml))\n")
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,7 +60,7 @@ SUITE = [
 class Tables:
     """Tables in memory, as far as planning looks at them."""
 
-    def pin(self, table, key, position=None, sensitive=()):
+    def pin(self, table, key, position=None, sensitive=(), declared=None):
         if table.short not in COLUMNS:
             raise CheckDefinitionError(f"table {table} does not exist")
         return PinnedTable(

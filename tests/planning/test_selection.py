@@ -90,9 +90,10 @@ def test_nothing_given_means_every_rule():
     assert keys() == [found.key for found in RULES]
 
 
+CLOSED = {"severity", "status", "schedule-due"}
 words = st.sampled_from(["order_known", "sales", "core", "nightly", "c", "error", "uniqueness"])
 globs = st.builds(lambda word, cut: f"{word[:cut]}*", words, st.integers(0, 3))
-free = st.sampled_from([method for method in METHODS if method not in {"severity", "status"}])
+free = st.sampled_from([method for method in METHODS if method not in CLOSED])
 terms = st.one_of(
     st.tuples(free, words | globs),
     st.tuples(st.just("severity"), st.sampled_from(["error", "warning", "info", "*"])),
@@ -108,6 +109,7 @@ one_rule = st.builds(
     tags=st.lists(st.sampled_from(["core", "nightly", "x"]), max_size=2).map(tuple),
     severity=st.sampled_from(Severity),
     dimension=st.sampled_from(["", "core"]),
+    declared=st.sampled_from([{}, {"id": "core"}, {"id": "nightly"}]),
 )
 statuses_of_rules = st.dictionaries(
     st.sampled_from(["order_known", "amount"]),
@@ -126,6 +128,7 @@ def naive(found, method, pattern, statuses):
         "dimension": [found.dimension] if found.dimension else [],
         "severity": [str(found.severity)],
         "check": [found.logic.check],
+        "id": [found.declared["id"]] if "id" in found.declared else [],
         "status": [statuses.get(found.key, "new")],
     }[method]
     return any(fnmatchcase(value, pattern) for value in values)
@@ -243,3 +246,48 @@ def test_names_that_contain_the_word_come_before_those_spelled_alike():
     assert nearest("min", known) == ["mine", "min_max", "row_min"]
     assert nearest("SALES", ["Sale", "other"]) == ["Sale"]
     assert nearest("zzz", known) == []
+
+
+# --------------------------------------------------------------------------- what a contract says
+
+EVENING = rule("evening", declared={"id": "ord_01", "schedule": "0 20 * * *", "scheduler": "cron"})
+ALWAYS = rule("always", declared={"id": "ord_02"})
+THEIRS = rule("theirs", declared={"schedule": "nightly", "scheduler": "airflow"})
+SKIPPED = RejectedRule(
+    "told", "", "sales", None, "", "text", is_skipped=True, declared={"schedule": "0 8 * * *"}
+)
+DECLARED = [EVENING, ALWAYS, THEIRS, SKIPPED]
+
+
+@pytest.mark.parametrize(
+    ("select", "expected"),
+    [
+        ("id:ord_01", ["evening"]),
+        ("id:ord_*", ["evening", "always"]),
+        ("schedule-due:2026-01-15T20:00Z", ["evening", "always"]),
+        ("schedule-due:2026-01-15T20:00:59", ["evening", "always"]),
+        ("schedule-due:2026-01-15T21:00+01:00", ["evening", "always"]),
+        ("schedule-due:2026-01-15T08:00Z", ["always", "told"]),
+        ("schedule-due:2026-01-15T20:00Z,id:ord_01", ["evening"]),
+    ],
+)
+def test_what_a_contract_declares_is_selectable(select, expected):
+    assert [one.key for one in Selection.parse(select).choose(DECLARED).rules] == expected
+
+
+def test_a_rule_whose_scheduler_is_not_cron_is_left_out_and_told():
+    chosen = Selection.parse("schedule-due:2026-01-15T20:00Z").choose(DECLARED)
+    (told,) = chosen.unmatched
+    assert told.startswith("schedule-due:2026-01-15T20:00Z cannot be decided for 1 rule ")
+    assert told.endswith("(theirs: scheduler 'airflow' is not cron)")
+
+
+def test_nothing_due_says_so():
+    chosen = Selection.parse("schedule-due:2026-01-15T07:59").choose([EVENING])
+    with pytest.raises(NothingSelectedError, match="no rule is due by schedule-due:2026-01-15T07"):
+        chosen.raise_if_empty()
+
+
+def test_a_time_that_is_none_is_refused():
+    with pytest.raises(ConfigError, match="'tomorrow' is no ISO time such as"):
+        Selection.parse("schedule-due:tomorrow")

@@ -112,6 +112,14 @@ def csv_shown(text, payload):
     return guarded if guarded == printable(payload) else re.sub(r"(^|;)'", r"\1", guarded)
 
 
+def observability_shown(text, payload):
+    document = json.loads(text)
+    assert text.isascii()
+    assert [one["name"] for one in document["results"]] == [whole(payload)] * RESULTS
+    return printable(document["results"][0]["name"])
+
+
+JSON_KINDS = {"json", "jsonl", "observability"}
 SHOWN = {
     "console": console_shown,
     "json": json_shown,
@@ -120,6 +128,7 @@ SHOWN = {
     "markdown": markdown_shown,
     "github": github_shown,
     "csv": csv_shown,
+    "observability": observability_shown,
 }
 
 
@@ -137,7 +146,7 @@ def test_a_text_from_outside_does_nothing_and_is_shown(kind, payload):
     else:
         assert_quiet(text)
     shown = SHOWN[kind](text, payload).replace("#\\#", "##")
-    assert printable(whole(payload) if kind.startswith("json") else payload) in shown
+    assert printable(whole(payload) if kind in JSON_KINDS else payload) in shown
 
 
 class Page(HTMLParser):

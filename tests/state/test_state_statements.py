@@ -60,7 +60,7 @@ def test_results_have_the_seeds_columns_first_and_in_order(format_name):
     assert dict(columns)["failing_rows"] == "BIGINT"
     assert dict(columns)["executed_at"] == "TIMESTAMP_NTZ"
     assert f"USING {format_name}" in ddl
-    assert "'lakeproof.schema_version' = '2'" in ddl
+    assert "'lakeproof.schema_version' = '3'" in ddl
 
 
 def test_unknown_format_is_refused_with_the_known_ones():

@@ -193,7 +193,7 @@ def test_of_two_drivers_that_begin_at_once_one_wins(spark, scene):
 @pytest.mark.parametrize(
     ("properties", "message"),
     [
-        ({"schema_version": "3", "table": "results"}, r"version 3; .* knows versions up to 2"),
+        ({"schema_version": "4", "table": "results"}, r"version 4; .* knows versions up to 3"),
         ({"schema_version": "1", "table": "intents"}, r"not a Lakeproof results table"),
         ({}, r"exists, but is not a Lakeproof results table .* is 'missing'"),
     ],

@@ -1,4 +1,4 @@
-"""A store of version 1 is read as it is, and brought up by the next run that prepares it."""
+"""A store of an older version is read as it is, and brought up by the next run."""
 
 from __future__ import annotations
 
@@ -16,21 +16,31 @@ from lakeproof.state.statements import result_of_row, result_row
 from lakeproof.state.tables import TABLES
 from lakeproof.state.without_spark import reader_without_spark
 
-NEW = ["new_violations", "sample_keys", "sample_values", "measures", "source"]
+NEW = {
+    "1": ["new_violations", "sample_keys", "sample_values", "measures", "source", "declared"],
+    "2": ["declared"],
+}
+"""The columns of results that a version does not have."""
+
+
+@pytest.fixture(params=NEW)
+def version(request):
+    return request.param
 
 
 @pytest.fixture
-def old(spark, scene, make_result):
-    """The settings of a store as the first release made it, with one result in it."""
+def old(spark, scene, make_result, version):
+    """The settings of a store as that version made it, with one result in it."""
     settings = replace(scene.settings, namespace=f"old_{scene.table.short}")
     space = f"{settings.catalog}.{settings.namespace}"
     spark.sql(f"CREATE NAMESPACE {space}")
     for kind, table in TABLES.items():
-        columns = tuple(column for column in table.columns if column.name not in NEW)
+        columns = tuple(column for column in table.columns if column.name not in NEW[version])
         before = replace(table, columns=columns)
         name = TableName.parse(f"{space}.{settings.tables[kind]}")
         ddl = before.ddl(name, settings.format, {})
-        spark.sql(ddl.replace("schema_version' = '2'", "schema_version' = '1'"))
+        assert "schema_version' = '3'" in ddl
+        spark.sql(ddl.replace("schema_version' = '3'", f"schema_version' = '{version}'"))
         if kind == "results":
             row = result_row(make_result(run_id="before", tags=("a",)))
             spark.sql(f"INSERT INTO {name.sql} {literals.rows(before, [row])}").collect()
@@ -54,22 +64,22 @@ def versions(spark, settings):
     }
 
 
-def test_an_old_store_is_read_with_nothing_where_it_has_no_column(spark, old, make_result):
+def test_an_old_store_is_read_with_nothing_where_it_has_no_column(spark, old, version, make_result):
     for reader in readers(spark, old):
         (row,) = reader.ask(Question("results", (Among(("run_id",), ("before",)),))).rows
-        assert [row[name] for name in NEW] == [None] * 5
+        assert {row[name] for name in NEW[version]} == {None}
         assert list(row) == [column.name for column in TABLES["results"].columns]
         expected = make_result(
             run_id="before", tags=("a",), executed_at="2026-03-01 12:00:00.123456"
         )
         assert result_of_row(row) == expected
-    assert versions(spark, old) == {"1"}, "reading changes nothing"
+    assert versions(spark, old) == {version}, "reading changes nothing"
 
 
 def test_a_run_brings_an_old_store_up_and_keeps_its_rows(spark, old, make_result):
     store = open_store(spark, old)
     store.prepare()
-    assert versions(spark, old) == {"2"}
+    assert versions(spark, old) == {"3"}
     result = make_result(
         run_id="after",
         executed_at="2026-03-01 12:00:00.123456",
@@ -80,6 +90,7 @@ def test_a_run_brings_an_old_store_up_and_keeps_its_rows(spark, old, make_result
         measure=0.5,
         try_number=2,
         source="checks.py:7",
+        declared={"id": "rows", "schedule": "0 6 * * *"},
     )
     assert store.record_results([result]) == 1
     for reader in readers(spark, old):
@@ -87,8 +98,9 @@ def test_a_run_brings_an_old_store_up_and_keeps_its_rows(spark, old, make_result
         after, before = [result_of_row(row) for row in rows]
         assert after == result
         assert (before.run_id, before.new_violations, before.sample_keys) == ("before", None, ())
+        assert before.declared == {}
     open_store(spark, old).prepare()
-    assert versions(spark, old) == {"2"}
+    assert versions(spark, old) == {"3"}
 
 
 def test_two_drivers_bring_it_up_at_once(spark, old):
@@ -111,6 +123,6 @@ def test_two_drivers_bring_it_up_at_once(spark, old):
     for thread in threads:
         thread.join()
     assert problems == []
-    assert versions(spark, old) == {"2"}
+    assert versions(spark, old) == {"3"}
     found = spark.sql(f"SELECT * FROM {old.catalog}.{old.namespace}._quality_results").columns
     assert found == [column.name for column in TABLES["results"].columns]

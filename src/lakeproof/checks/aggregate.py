@@ -15,6 +15,7 @@ from lakeproof.checks.bounds import (
     as_float,
     limits_text,
     require_bounds,
+    require_usable,
     share_of,
 )
 from lakeproof.checks.kinds import Arguments, Facts, MeasureCheck, Verdict, require_family
@@ -40,8 +41,8 @@ class Aggregate(MeasureCheck):
     `failing_rows` is 0 or 1. NaN and infinity fail, and so does an aggregate that has no value
     although there are rows (all NULL, or one value for a deviation); without rows it is skipped.
     A tolerance widens the bound that was missed: as a share of that bound, or by a number; for
-    dates by days, for timestamps by seconds, not by a share. Distinct counts and percentiles
-    are an action of their own.
+    dates by days, for timestamps by seconds, not by a share. `distinct_share` is that of different
+    values among all. Distinct counts, their share and percentiles are an action of their own.
     """
 
     name = "aggregate"
@@ -68,12 +69,15 @@ class Aggregate(MeasureCheck):
                 f"parameter 'function' of check 'aggregate' is {function!r}.{hint} "
                 f"Known: {', '.join(FUNCTIONS)}."
             )
-        require_bounds(self.name, arguments, *_BOUND_NAMES)
+        require_usable(self.name, arguments, *_BOUND_NAMES)
         _require_columns(function, columns, arguments["expression"])
         _require_percentile(function, arguments)
         if arguments["expression"] is not None:
             arguments["expression"] = parse_predicate(str(arguments["expression"])).text
         return arguments
+
+    def require_limits(self, arguments: Arguments) -> None:
+        require_bounds(self.name, arguments, *_BOUND_NAMES)
 
     def identity(self, arguments: Arguments) -> Arguments:
         expression = self.expression(arguments)
@@ -111,10 +115,12 @@ class Aggregate(MeasureCheck):
         if found is None and not facts.total:
             return Verdict(0, 0, 0, 0.0, None, "no rows to aggregate", skipped=True)
         low, high = (arguments[parameter] for parameter in _BOUND_NAMES)
-        limits = limits_text(low, _subject(arguments, facts), high)
+        subject = _subject(arguments, facts)
+        limits = limits_text(low, subject, high)
+        is_free = low is None and high is None
         if found is None or found.number is None:
             shown = "no value" if found is None else found.shown
-            details = f"{shown}, outside {limits}"
+            details = f"{subject} has {shown}" if is_free else f"{shown}, outside {limits}"
             return Verdict(1, facts.total, OUT_OF_REACH, math.inf, None, details, bound=limits)
         distance, bound = Bounds(found.bound_of(low), found.bound_of(high)).miss(found.number)
         measure = None if found.is_moment else as_float(found.number)
@@ -124,9 +130,12 @@ class Aggregate(MeasureCheck):
             excess=math.ceil(distance / found.unit),
             share=math.inf if distance and found.is_moment else share_of(distance, bound),
             measure=measure,
-            details=f"{found.shown}, {'outside' if distance else 'within'} {limits}",
+            details=f"{subject} is {found.shown}"
+            if is_free
+            else f"{found.shown}, {'outside' if distance else 'within'} {limits}",
             measures={} if measure is None else {name: measure},
-            bound=limits,
+            bound="" if is_free else limits,
+            number=None if found.is_moment else found.written or found.number,
         )
 
 

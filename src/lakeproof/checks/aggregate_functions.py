@@ -62,7 +62,8 @@ class Measured:
     """What an aggregate came to; `number` is None for NaN and the infinities.
 
     `bound_of` gives a bound as a number of the same kind, or None if it is of another kind.
-    `unit` numbers make one of what a tolerance counts: 1, or a second's microseconds.
+    `unit` numbers make one of what a tolerance counts: 1, or a second's microseconds. `written`
+    is the number as people write it: a float's shortest decimal, where `number` is what it holds.
     """
 
     number: Fraction | None
@@ -70,6 +71,7 @@ class Measured:
     bound_of: Callable[[object], Fraction | None]
     unit: int = 1
     is_moment: bool = False
+    written: Fraction | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +132,10 @@ def _distinct(columns: Sequence[Column]) -> dict[str, exp.Expr]:
 
 def _distinct_about(columns: Sequence[Column]) -> dict[str, exp.Expr]:
     return {_VALUE: exp.ApproxDistinct(this=column_expression(columns[0]))}
+
+
+def _distinct_and_count(columns: Sequence[Column]) -> dict[str, exp.Expr]:
+    return {**_distinct(columns), **_present(columns)}
 
 
 def _present(columns: Sequence[Column]) -> dict[str, exp.Expr]:
@@ -204,6 +210,14 @@ def _average_value(values: Values) -> Measured | None:
     return Measured(number, _shown(number), _exact_bound)
 
 
+def _distinct_share(values: Values) -> Measured | None:
+    count = int(str(values["count"]))
+    if not count:
+        return None
+    number = Fraction(int(str(values[_VALUE])), count)
+    return Measured(number, _shown(number), _exact_bound)
+
+
 def _null_share(values: Values) -> Measured | None:
     rows = int(str(values["rows"]))
     if not rows:
@@ -226,9 +240,18 @@ def _measured(found: object, name: str = _VALUE) -> Measured:
     if isinstance(found, float):
         number = Fraction(found) if math.isfinite(found) else None
         shown = "NaN" if math.isnan(found) else repr(found)
-        return Measured(number, shown, _float_bound("float" if name == _SINGLE else "double"))
+        kind = "float" if name == _SINGLE else "double"
+        written = None if number is None else _written(found, kind)
+        return Measured(number, shown, _float_bound(kind), written=written)
     number = exact(found)
     return Measured(number, _decimal_shown(found), _exact_bound)
+
+
+def _written(found: float, kind: str) -> Fraction:
+    """The shortest decimal that is this float again: 0.1 for the FLOAT next to it."""
+    texts = [f"{found:.{digits}g}" for digits in range(1, 10)] if kind == "float" else []
+    short = [text for text in texts if nearest_float(text, kind) == found]
+    return Fraction(short[0] if short else repr(found))
 
 
 def _shown(number: Fraction) -> str:
@@ -276,11 +299,16 @@ FUNCTIONS: dict[str, AggregateFunction] = {
     "avg": AggregateFunction(Fits.NUMBER, _sum_and_count, _average_value),
     "stddev": AggregateFunction(Fits.NUMBER, _of_doubles(exp.StddevSamp), _plain_value),
     "variance": AggregateFunction(Fits.NUMBER, _of_doubles(exp.Variance), _plain_value),
+    "stddev_pop": AggregateFunction(Fits.NUMBER, _of_doubles(exp.StddevPop), _plain_value),
+    "variance_pop": AggregateFunction(Fits.NUMBER, _of_doubles(exp.VariancePop), _plain_value),
     "percentile": AggregateFunction(Fits.NUMBER, _MEDIAN, _plain_value, slows_scan=True),
     "median": AggregateFunction(Fits.NUMBER, _MEDIAN, _plain_value, slows_scan=True),
     "distinct_count": AggregateFunction(Fits.PLAIN, _distinct, _plain_value, slows_scan=True),
     "approx_distinct_count": AggregateFunction(
         Fits.PLAIN, _distinct_about, _plain_value, slows_scan=True
+    ),
+    "distinct_share": AggregateFunction(
+        Fits.PLAIN, _distinct_and_count, _distinct_share, slows_scan=True
     ),
     "null_share": AggregateFunction(Fits.ANY, _present, _null_share),
     "correlation": AggregateFunction(Fits.NUMBER, _correlation, _correlation_value, columns=2),

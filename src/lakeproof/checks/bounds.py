@@ -36,10 +36,14 @@ class Bounds:
 
 
 def require_bounds(check: str, arguments: Mapping[str, object], low: str, high: str) -> None:
-    """Refuse bounds that are both left out, no numbers, or the wrong way round."""
-    least, greatest = arguments[low], arguments[high]
-    if least is None and greatest is None:
+    """Refuse bounds that are both left out."""
+    if arguments[low] is None and arguments[high] is None:
         raise CheckDefinitionError(f"check {check!r} needs {low}, {high} or both")
+
+
+def require_usable(check: str, arguments: Mapping[str, object], low: str, high: str) -> None:
+    """Refuse bounds that no value can miss, or that are the wrong way round."""
+    least, greatest = arguments[low], arguments[high]
     for name, bound in ((low, least), (high, greatest)):
         if isinstance(bound, NUMBER) and not _is_usable(bound):
             raise CheckDefinitionError(

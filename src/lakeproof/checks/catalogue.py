@@ -17,14 +17,25 @@ from lakeproof.model.nearest import nearest
 _BUILT_IN = {
     "accepted_values": "AcceptedValues",
     "aggregate": "Aggregate",
+    "available_by": "AvailableBy",
+    "column_count_range": "ColumnCountRange",
     "column_pair": "ColumnPair",
+    "column_type": "ColumnType",
     "custom_sql": "CustomSql",
+    "date_format": "DateFormat",
+    "field_count": "FieldCount",
+    "delay": "Delay",
     "foreign_key": "ForeignKey",
     "format": "Format",
     "freshness": "Freshness",
+    "invalid_values": "InvalidValues",
     "is_increasing": "IsIncreasing",
+    "is_normalized": "IsNormalized",
     "length_range": "LengthRange",
     "matches_pattern": "MatchesPattern",
+    "multiple_of": "MultipleOf",
+    "missing_values": "MissingValues",
+    "max_gap": "MaxGap",
     "no_future_dates": "NoFutureDates",
     "not_empty": "NotEmpty",
     "not_matches_pattern": "NotMatchesPattern",
@@ -32,14 +43,21 @@ _BUILT_IN = {
     "positive": "Positive",
     "range": "Range",
     "ratio": "Ratio",
+    "retention": "Retention",
     "row_count_change": "RowCountChange",
     "row_count_range": "RowCountRange",
     "row_expression": "RowExpression",
     "schema": "Schema",
+    "sql_value": "SqlValue",
+    "unique_items": "UniqueItems",
+    "service_period": "ServicePeriod",
     "unique_key": "UniqueKey",
     "uniqueness": "Uniqueness",
     "value_set": "ValueSet",
 }
+_OF_CONTRACTS = {"plug_in": "PlugInCheck"}
+"""Checks that only a contract asks for: a suite's own check comes by entry point."""
+
 _ALIASES = {"is_unique": "uniqueness", "sql_expression": "custom_sql", "sql_query": "custom_sql"}
 _GROUP = "lakeproof.checks"
 
@@ -58,8 +76,9 @@ def aliases_of(name: str) -> tuple[str, ...]:
 def find_check(name: str) -> Check:
     """The check of that name or alias; an unknown one is refused with the nearest names."""
     known = _ALIASES.get(name, name)
-    if known in _BUILT_IN:
-        found = getattr(import_module(f"lakeproof.checks.{known}"), _BUILT_IN[known])
+    own = _BUILT_IN | _OF_CONTRACTS
+    if known in own:
+        found = getattr(import_module(f"lakeproof.checks.{known}"), own[known])
     elif known in _plugged_in():
         found = _load(_plugged_in()[known])
     else:

@@ -43,6 +43,7 @@ class Format(ColumnCheck):
       9999.
     - `timestamp` (or `iso_timestamp`): such a date, `T` or one blank, `HH:MM:SS`, a fraction of 1
       to 9 digits or none, and `Z`, `+HH:MM`, `-HH:MM` or no zone. No leap second, no `24:00`.
+    - `base64`: RFC 4648, the standard alphabet with its padding; no line breaks.
     - `json`: RFC 8259, any value, the keys of each object unique. What Spark does not read
       violates: more than 999 levels, a number of more than 1,000 digits, a key of more than
       50,000 characters, a string of more than 20 million.

@@ -77,5 +77,6 @@ FORMAT_PATTERNS = {
         "ipv6": _IPV6,
         "date": _DATE,
         "timestamp": _TIMESTAMP,
+        "base64": "(?=.)(?:[A-Za-z0-9+/]{4})*+(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?",
     }.items()
 }

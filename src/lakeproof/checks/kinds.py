@@ -22,6 +22,7 @@ from sqlglot import exp
 from lakeproof.checks.parameters import Parameter, read_arguments
 from lakeproof.errors import CheckDefinitionError
 from lakeproof.model.column import Column
+from lakeproof.model.comparison import Value
 
 Arguments = Mapping[str, object]
 
@@ -33,7 +34,8 @@ class Verdict:
     `failing` is reported as failing_rows. `excess` and `share` are what the tolerance is held
     against; they differ from `failing` where a check counts values but tolerates rows.
     `measure` is None where a number says nothing. `skipped`: there was nothing to judge by, and
-    `details` says why.
+    `details` says why. `number` is what a contract's comparison is held against, exactly; an age
+    is one in seconds. Where it is None, the number is that of failing rows or of duplicates.
     """
 
     failing: int
@@ -45,6 +47,7 @@ class Verdict:
     measures: Mapping[str, float] = field(default_factory=dict)
     bound: str = ""
     skipped: bool = False
+    number: Value | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +96,9 @@ class Check(ABC):
                 f"check {self.name!r} takes {allowed}, got {', '.join(columns)}"
             )
         return read_arguments(self.name, self.parameters, params)
+
+    def require_limits(self, arguments: Arguments) -> None:  # noqa: B027 (most need none)
+        """Refuse arguments without a bound; a contract's comparison stands in for bounds."""
 
     def identity_columns(self, columns: Sequence[str]) -> tuple[str, ...]:
         """The columns as they are hashed."""

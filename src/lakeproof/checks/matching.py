@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from lakeproof.checks.comparing import comparison_problem
 from lakeproof.checks.kinds import column_expression
 from lakeproof.errors import CheckDefinitionError
 from lakeproof.model.column import Column, column_named
-from lakeproof.model.names import quote
+from lakeproof.model.value_path import has_elements, part_at, read_path
 
 
 def not_among(columns: Sequence[Column], relation: str, theirs: Sequence[Column]) -> str:
@@ -21,7 +22,8 @@ def not_among(columns: Sequence[Column], relation: str, theirs: Sequence[Column]
     for column, other in zip(columns, theirs, strict=True):
         _require_comparable(column, other)
     named = ", ".join(
-        f"{quote(other.name)} AS _lakeproof_{number}" for number, other in enumerate(theirs)
+        f"{column_expression(other).sql('spark')} AS _lakeproof_{number}"
+        for number, other in enumerate(theirs)
     )
     alike = " AND ".join(f"_lakeproof_{number} = {sql}" for number, sql in enumerate(ours))
     present = " AND ".join(f"{sql} IS NOT NULL" for sql in ours)
@@ -45,9 +47,13 @@ def _require_comparable(column: Column, other: Column) -> None:
 
 
 def column_of(columns: Sequence[Column], name: str, table: str) -> Column:
-    """The other table's column of that name."""
+    """The other table's column of that name, or the field of a struct that the path names."""
     found = column_named(columns, name)
     if found is not None:
         return found
+    part = part_at(columns, name)
+    if part is not None and not has_elements(name):
+        steps = tuple(step for step, _ in read_path(name))
+        return replace(part, name=name, path=steps)
     names = ", ".join(column.name for column in columns[:10])
     raise CheckDefinitionError(f"no column {name!r} in {table}. It has: {names}")

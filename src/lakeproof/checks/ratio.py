@@ -13,6 +13,7 @@ from lakeproof.checks.bounds import (
     limits_text,
     require_bounds,
     require_shares,
+    require_usable,
 )
 from lakeproof.checks.kinds import Arguments, Facts, MeasureCheck, Verdict, count_where, user_sql
 from lakeproof.checks.parameters import Parameter
@@ -44,7 +45,7 @@ class Ratio(MeasureCheck):
     def read(self, columns: Sequence[str], params: Mapping[str, object]) -> dict[str, object]:
         arguments = super().read(columns, params)
         require_shares(self.name, arguments, "min_share", "max_share")
-        require_bounds(self.name, arguments, "min_share", "max_share")
+        require_usable(self.name, arguments, "min_share", "max_share")
         least = arguments["min_share"]
         if isinstance(least, NUMBER) and least > 1:
             raise CheckDefinitionError(
@@ -52,6 +53,9 @@ class Ratio(MeasureCheck):
             )
         condition = parse_predicate(str(arguments["condition"])).text
         return {**arguments, "condition": condition}
+
+    def require_limits(self, arguments: Arguments) -> None:
+        require_bounds(self.name, arguments, "min_share", "max_share")
 
     def identity(self, arguments: Arguments) -> Arguments:
         return {**arguments, "condition": canonical_sql(self.condition(arguments))}

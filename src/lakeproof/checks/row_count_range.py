@@ -29,13 +29,15 @@ class RowCountRange(MeasureCheck):
     def read(self, columns: Sequence[str], params: Mapping[str, object]) -> dict[str, object]:
         arguments = super().read(columns, params)
         low, high = _bounds(arguments)
-        if low is None and high is None:
-            raise CheckDefinitionError("check 'row_count_range' needs min_count, max_count or both")
         if low is not None and high is not None and low > high:
             raise CheckDefinitionError(
                 f"check 'row_count_range' has min_count {low} above max_count {high}"
             )
         return arguments
+
+    def require_limits(self, arguments: Arguments) -> None:
+        if _bounds(arguments) == (None, None):
+            raise CheckDefinitionError("check 'row_count_range' needs min_count, max_count or both")
 
     def measures(self, columns: Sequence[Column], arguments: Arguments) -> dict[str, exp.Expr]:
         return {}  # the scan counts the rows of every scope anyway
@@ -57,9 +59,10 @@ class RowCountRange(MeasureCheck):
             excess=distance,
             share=share,
             measure=float(total),
-            details=f"{total} rows, {verb} {limits}",
+            details=f"{total} rows" if limits == "rows" else f"{total} rows, {verb} {limits}",
             measures={"rows": total},
-            bound=limits,
+            bound="" if limits == "rows" else limits,
+            number=total,
         )
 
 

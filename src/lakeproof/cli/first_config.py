@@ -34,6 +34,23 @@ _TEXT = """\
 #progress = "_quality_progress"
 #intents = "_quality_intents"
 
+# How data contracts are read where their standard leaves a choice: which number duplicates are
+# ("values", "rows", "surplus"), whether ranges hold their ends ("closed", "open"), whether NULL is
+# missing ("always", "listed"), whether a pattern may match anywhere ("find", "full"), what percent
+# of no rows is ("skip", "pass"). Then the engine of rules that name none, and the dialect of SQL.
+#[contracts]
+#duplicates = "values"
+#between = "closed"
+#null_is_missing = "always"
+#regex = "find"
+#empty_percent = "skip"
+#default_engine = ""
+#sql_dialect = ""
+
+# Words of your contracts for severity, beside the built-in ones: "error", "warning" or "info".
+#[contracts.severities]
+# minor = "warning"
+
 # What makes the exit code 1: "error", "warning" or "never".
 #[gate]
 #fail_on = "error"

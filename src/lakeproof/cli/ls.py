@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import click
 
+from lakeproof.cli.contract_options import ContractOptions, contract_options
 from lakeproof.cli.lint import rules_by_suite
 from lakeproof.cli.options import (
     Where,
@@ -28,19 +29,28 @@ from lakeproof.reporting.document import document_text
 @click.command()
 @suite_argument
 @selection_options
+@contract_options
 @where_options()
 @format_option
 @verbose_option
-def ls(*, suites: tuple[str, ...], wanted: Wanted, where: Where, style: str) -> None:
+def ls(
+    *,
+    suites: tuple[str, ...],
+    wanted: Wanted,
+    contracts: ContractOptions,
+    where: Where,
+    style: str,
+) -> None:
     """List the rules that --select and --exclude mean, without running them.
 
-    SUITE is package.module:NAME, a list of QualityCheck; several are joined. Terms are
-    name: table: column: tag: dimension: severity: check: status: with * and ?; a space means
-    or, a comma means and. status: looks at the last kept run. Exit 5 if no rule is meant.
+    SUITE is package.module:NAME, a list of QualityCheck, or a contract's file. Terms are
+    name: id: table: column: tag: dimension: severity: check: status: schedule-due: with * and
+    ?; a space means or, a comma means and. status: looks at the last kept run. Exit 5 if no rule
+    is meant.
     """
-    settings = where.settings()
+    settings = contracts.settings(where.settings())
     with results_only_on_stdout() as results:
-        rules = [rule for _, rule in rules_by_suite(load_suites(suites), settings)]
+        rules = [rule for _, rule in rules_by_suite(load_suites(suites), settings, contracts)]
         chosen = wanted.choose(rules, lambda: _last_statuses(where, settings, rules))
         if style == "json":
             entries = [_entry(rule) for rule in chosen.rules]
@@ -78,5 +88,7 @@ def _entry(rule: AnyRule) -> dict[str, object]:
 def _line(rule: AnyRule) -> str:
     column = f".{rule.column_label}" if rule.column_label else ""
     tags = "".join(f" #{tag}" for tag in rule.tags)
-    broken = "  (cannot run: see lakeproof lint)" if isinstance(rule, RejectedRule) else ""
+    broken = ""
+    if isinstance(rule, RejectedRule):
+        broken = "  (skipped)" if rule.is_skipped else "  (cannot run: see lakeproof lint)"
     return printable(f"{rule.key}  {rule.check} on {rule.table_label}{column}{tags}{broken}")

@@ -58,6 +58,10 @@ COMMANDS = {
     "plan": ("lakeproof.cli.plan:plan", "Show what run would do, without reading a row."),
     "lint": ("lakeproof.cli.lint:lint", "Find mistakes in suites without starting Spark."),
     "ls": ("lakeproof.cli.ls:ls", "List the rules that a selection means."),
+    "contract": (
+        "lakeproof.cli.contract:contract",
+        "Say what becomes of a contract's rules; export it.",
+    ),
     "show": ("lakeproof.cli.show:show", "Show kept results and violations."),
     "store": ("lakeproof.cli.store:store", "Make the tables that keep results."),
     "doctor": ("lakeproof.cli.doctor:doctor", "Say what is installed and what is missing."),

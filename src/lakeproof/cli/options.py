@@ -81,7 +81,7 @@ config_option = click.option(
     "--config",
     metavar="PATH",
     default="",
-    help="lakeproof.toml to use. Default: the one in this folder.",
+    help="lakeproof.toml; default: this folder's.",
 )
 
 
@@ -108,7 +108,7 @@ def where_options(*, stores: tuple[str, ...] = FORMATS) -> Callable[[Command], C
                 "--store",
                 type=click.Choice(stores),
                 default=None,
-                help="Where results are kept. Default: as configured.",
+                help="Where results are kept.",
             )
         )
     options += [
@@ -183,7 +183,7 @@ def key_option(command: Command) -> Command:
         multiple=True,
         metavar="TABLE=COL[,COL]",
         callback=_read_keys,
-        help="Key columns by which bad rows are known. Repeatable.",
+        help="Key columns of the bad rows. Repeatable.",
     )
     return option(command)
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from lakeproof.cli.lint import refuse_rejected
+from lakeproof.cli.contract_options import ContractOptions, contract_options
+from lakeproof.cli.lint import refuse_rejected, tell_findings
 from lakeproof.cli.options import (
     Where,
     format_option,
@@ -31,10 +32,11 @@ if TYPE_CHECKING:
 @click.command()
 @suite_argument
 @selection_options
+@contract_options
 @where_options(stores=())
 @key_option
 @click.option("--sql", is_flag=True, help="The SQL of every statement, as it runs.")
-@click.option("--strict", is_flag=True, help="A rule that cannot run makes the exit code 2.")
+@click.option("--strict", is_flag=True, help="Exit 2 if a rule cannot run.")
 @format_option
 @progress_options
 @verbose_option
@@ -44,6 +46,7 @@ def plan(  # noqa: PLR0913 (one per option)
     *,
     suites: tuple[str, ...],
     wanted: Wanted,
+    contracts: ContractOptions,
     where: Where,
     keys: Mapping[str, tuple[str, ...]],
     sql: bool,
@@ -53,16 +56,17 @@ def plan(  # noqa: PLR0913 (one per option)
 ) -> None:
     """Show what run would do: how each table is read, and what each action answers.
 
-    SUITE is package.module:NAME, a list of QualityCheck; several are joined. Reads the tables'
+    SUITE is package.module:NAME, a list of QualityCheck, or a contract's file. Reads the tables'
     metadata, never their rows. Bad rows are asked for as if every rule had failed.
     """
-    settings = where.settings()
+    settings = contracts.settings(where.settings())
     with results_only_on_stdout() as results:
         loaded = load_suites(suites)
         require_lakehouse(settings.session)
-        chosen = wanted.known_early(loaded, settings)
+        chosen = wanted.known_early(loaded, settings, contracts)
         if strict:
-            refuse_rejected(loaded, settings, chosen)
+            refuse_rejected(loaded, settings, contracts, chosen)
+        tell_findings(ctx, loaded)
         with (
             progress_on_stderr(progress) as listener,
             session_for(settings.session, listener) as spark,
@@ -72,13 +76,16 @@ def plan(  # noqa: PLR0913 (one per option)
             planned = plan_checks(
                 spark,
                 all_checks(loaded),
+                tables=contracts.tables,
+                variables=contracts.variables,
+                server=contracts.server,
                 config=settings,
                 keys=keys,
                 select=wanted.select,
                 exclude=wanted.exclude,
             )
         results.write(_plan_text(planned, style, sql=sql))
-    if strict and planned.rejected:
+    if strict and any(not rule.is_skipped for rule in planned.rejected):
         ctx.exit(EXIT_USAGE)
 
 

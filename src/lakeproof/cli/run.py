@@ -6,7 +6,8 @@ from collections.abc import Mapping
 
 import click
 
-from lakeproof.cli.lint import refuse_rejected
+from lakeproof.cli.contract_options import ContractOptions, contract_options
+from lakeproof.cli.lint import refuse_rejected, tell_findings
 from lakeproof.cli.options import (
     NO_STORE,
     Where,
@@ -22,7 +23,7 @@ from lakeproof.cli.sessions import require_lakehouse, session_for
 from lakeproof.cli.streams import progress_on_stderr, results_only_on_stdout
 from lakeproof.cli.suites import all_checks, label_of, load_suites
 from lakeproof.config import FAIL_ON, FORMATS
-from lakeproof.gating.policy import EXIT_USAGE, exit_code
+from lakeproof.gating.policy import EXIT_OPEN, EXIT_USAGE, exit_code
 from lakeproof.model.run_id import ensure_run_id
 
 
@@ -44,6 +45,7 @@ def _read_quarantine(
 @click.command()
 @suite_argument
 @selection_options
+@contract_options
 @where_options(stores=(*FORMATS, NO_STORE))
 @key_option
 @click.option(
@@ -59,7 +61,7 @@ def _read_quarantine(
     type=click.FloatRange(0, min_open=True),
     metavar="SECONDS",
     default=None,
-    help="Limit of the run; rules not done by then are errors.",
+    help="Limit of the run.",
 )
 @click.option(
     "--fail-on",
@@ -67,7 +69,7 @@ def _read_quarantine(
     default=None,
     help="What makes the exit code 1. Default: error.",
 )
-@click.option("--strict", is_flag=True, help="A rule that cannot run makes the exit code 2.")
+@click.option("--strict", is_flag=True, help="Exit 2 if a rule cannot run.")
 @report_options
 @progress_options
 @verbose_option
@@ -77,6 +79,7 @@ def run(  # noqa: PLR0913 (one per option)
     *,
     suites: tuple[str, ...],
     wanted: Wanted,
+    contracts: ContractOptions,
     where: Where,
     keys: Mapping[str, tuple[str, ...]],
     quarantine: str | Mapping[str, str] | None,
@@ -89,17 +92,18 @@ def run(  # noqa: PLR0913 (one per option)
 ) -> None:
     """Check tables, keep the results and decide the gate.
 
-    SUITE is package.module:NAME, a list of QualityCheck; several are joined.
+    SUITE is package.module:NAME, a list of QualityCheck, or a contract's file (.yaml, .json).
     """
-    settings = where.settings()
+    settings = contracts.settings(where.settings())
     with results_only_on_stdout() as results:
         loaded = load_suites(suites)
         if run_id is not None:
             ensure_run_id(run_id)
         require_lakehouse(settings.session)
-        chosen = wanted.known_early(loaded, settings)
+        chosen = wanted.known_early(loaded, settings, contracts)
         if strict:
-            refuse_rejected(loaded, settings, chosen)
+            refuse_rejected(loaded, settings, contracts, chosen)
+        tell_findings(ctx, loaded)
         with (
             progress_on_stderr(progress) as listener,
             session_for(settings.session, listener) as spark,
@@ -109,6 +113,9 @@ def run(  # noqa: PLR0913 (one per option)
             outcome = run_checks(
                 spark,
                 all_checks(loaded),
+                tables=contracts.tables,
+                variables=contracts.variables,
+                server=contracts.server,
                 store=where.kept_in(settings),
                 run_id=run_id,
                 keys=keys,
@@ -122,6 +129,7 @@ def run(  # noqa: PLR0913 (one per option)
             )
         report = report_of(ctx, where, outcome.run_id, outcome.results, outcome.gate)
         reports.write(results, report)
-    if strict and outcome.plan.rejected:
+    if strict and any(not rule.is_skipped for rule in outcome.plan.rejected):
         ctx.exit(EXIT_USAGE)
-    ctx.exit(exit_code(outcome.results, outcome.gate, fail_on or settings.gate.fail_on))
+    code = exit_code(outcome.results, outcome.gate, fail_on or settings.gate.fail_on)
+    ctx.exit(EXIT_OPEN if wanted.accepts(code) else code)

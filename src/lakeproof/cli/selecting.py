@@ -9,11 +9,13 @@ from functools import wraps
 import click
 from click.shell_completion import CompletionItem
 
+from lakeproof.cli.contract_options import ContractOptions
 from lakeproof.cli.lint import rules_by_suite
 from lakeproof.cli.options import Command
 from lakeproof.cli.suites import Suite
 from lakeproof.config import Config
 from lakeproof.errors import NothingSelectedError
+from lakeproof.gating.policy import EXIT_NOTHING
 from lakeproof.model.printable import printable
 from lakeproof.planning.selection import METHODS, AnyRule, Chosen, LastStatuses, Selection
 
@@ -25,6 +27,7 @@ class Wanted:
     select: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     selection: Selection = field(default_factory=Selection)
+    allow_empty: bool = False
 
     def choose(self, rules: Sequence[AnyRule], last_statuses: LastStatuses | None = None) -> Chosen:
         """The rules; raises if there are none, and tells on standard error what met nothing."""
@@ -34,11 +37,20 @@ class Wanted:
             click.echo(f"lakeproof: warning: {printable(line)}", err=True)
         return chosen
 
-    def known_early(self, suites: Sequence[Suite], config: Config) -> frozenset[str] | None:
+    def accepts(self, code: int) -> bool:
+        """Whether nothing evaluated is what the caller allows; then it is told."""
+        if code != EXIT_NOTHING or not self.allow_empty:
+            return False
+        click.echo("lakeproof: nothing was evaluated (--allow-empty)", err=True)
+        return True
+
+    def known_early(
+        self, suites: Sequence[Suite], config: Config, contracts: ContractOptions
+    ) -> frozenset[str] | None:
         """The keys of the chosen rules, before Spark starts; None for all, or if not known yet."""
         if not self.selection or self.selection.needs_status:
             return None
-        rules = [rule for _, rule in rules_by_suite(suites, config)]
+        rules = [rule for _, rule in rules_by_suite(suites, config, contracts)]
         return frozenset(rule.key for rule in self.choose(rules).rules)
 
 
@@ -53,7 +65,7 @@ def selection_options(command: Command) -> Command:
         allow_empty: bool,
         **rest: object,
     ) -> object:
-        wanted = Wanted(select, exclude, Selection.parse(select, exclude))
+        wanted = Wanted(select, exclude, Selection.parse(select, exclude), allow_empty)
         try:
             return command(*arguments, wanted=wanted, **rest)
         except NothingSelectedError as problem:
@@ -64,7 +76,9 @@ def selection_options(command: Command) -> Command:
 
     decorated: Command = joined
     for option in (
-        click.option("--allow-empty", is_flag=True, help="Exit 0, not 5, if no rule is selected."),
+        click.option(
+            "--allow-empty", is_flag=True, help="Exit 0, not 5, if there is nothing to run."
+        ),
         click.option(
             "--exclude",
             multiple=True,

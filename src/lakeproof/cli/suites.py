@@ -1,4 +1,4 @@
-"""Suites by name: `package.module:NAME` is a list of QualityCheck in a Python module."""
+"""Suites by name: `package.module:NAME` is a list of QualityCheck, a file is a contract."""
 
 from __future__ import annotations
 
@@ -9,19 +9,25 @@ from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 from lakeproof.cli.sources import with_sources
 from lakeproof.errors import SuiteError, short_message
 from lakeproof.model.nearest import NEAREST_MAX, nearest
 from lakeproof.model.suite import QualityCheck
 
+if TYPE_CHECKING:
+    from lakeproof.contracts.contract import Contract
+
+CONTRACT_SUFFIXES = (".yaml", ".yml", ".json")
+
 
 @dataclass(frozen=True, slots=True)
 class Suite:
-    """A named list of checks; what in it is not a check is told by its rule, not here."""
+    """A named list of checks, or a contract; what in it is no check is told by its rule."""
 
     name: str
-    checks: tuple[QualityCheck, ...]
+    checks: tuple[QualityCheck | Contract, ...]
 
 
 def load_suites(names: Sequence[str]) -> list[Suite]:
@@ -29,10 +35,10 @@ def load_suites(names: Sequence[str]) -> list[Suite]:
     here = str(Path.cwd())
     if here not in sys.path:
         sys.path.insert(0, here)
-    return [Suite(name, _checks(name)) for name in names]
+    return [Suite(name, _contract(name) or _checks(name)) for name in names]
 
 
-def all_checks(suites: Iterable[Suite]) -> list[QualityCheck]:
+def all_checks(suites: Iterable[Suite]) -> list[QualityCheck | Contract]:
     return [check for suite in suites for check in suite.checks]
 
 
@@ -41,10 +47,22 @@ def label_of(suites: Iterable[Suite]) -> str:
     return ",".join(suite.name for suite in suites)
 
 
+def _contract(name: str) -> tuple[Contract, ...]:
+    """The contract in the file of that name; none if it is no name of such a file."""
+    if not name.lower().endswith(CONTRACT_SUFFIXES):
+        return ()
+    from lakeproof.contracts.loading import load_contract  # a suite alone needs no YAML
+
+    return (load_contract(Path(name)),)
+
+
 def _checks(name: str) -> tuple[QualityCheck, ...]:
     module_name, sign, attribute = name.partition(":")
     if not sign or not module_name or not attribute:
-        raise SuiteError(f"suite {name!r} is not of the form package.module:NAME{_form_hint(name)}")
+        raise SuiteError(
+            f"suite {name!r} is neither of the form package.module:NAME{_form_hint(name)}, nor a "
+            f"contract, whose name ends in {', '.join(CONTRACT_SUFFIXES)}"
+        )
     module = _module(name, module_name)
     if not hasattr(module, attribute):
         near = _nearest(attribute, _suite_names(module) or _public_names(module))

@@ -11,6 +11,7 @@ from lakeproof.checks.kinds import Arguments, Check
 from lakeproof.checks.user_sql import parse_predicate
 from lakeproof.config import Config
 from lakeproof.errors import CheckDefinitionError, LakeproofError, short_message
+from lakeproof.model.comparison import Comparison
 from lakeproof.model.names import TableName
 from lakeproof.model.rule import Logic, RejectedRule, Rule, Severity
 from lakeproof.model.suite import QualityCheck
@@ -28,34 +29,53 @@ def rules_of(suite: Iterable[object], config: Config) -> list[Rule | RejectedRul
     """One entry per result to come, in the suite's order; keys are unique."""
     if isinstance(suite, QualityCheck):
         suite = [suite]
-    rules: list[Rule | RejectedRule] = []
+    return with_own_keys(
+        [
+            rule
+            for number, entry in enumerate(suite, start=1)
+            for rule in rules_of_entry(entry, number, config)
+        ]
+    )
+
+
+def with_own_keys(rules: Iterable[Rule | RejectedRule]) -> list[Rule | RejectedRule]:
+    """The rules with unique keys: one whose name is taken is rejected under a name of its own."""
+    found: list[Rule | RejectedRule] = []
     taken: set[str] = set()
-    for number, entry in enumerate(suite, start=1):
-        for rule in _expand(entry, number, config):
-            unique = rule if rule.key not in taken else _used_twice(rule, taken)
-            taken.add(unique.key)
-            rules.append(unique)
-    return rules
+    for rule in rules:
+        unique = rule if rule.key not in taken else _used_twice(rule, taken)
+        taken.add(unique.key)
+        found.append(unique)
+    return found
 
 
-def _expand(entry: object, number: int, config: Config) -> list[Rule | RejectedRule]:
+def rules_of_entry(entry: object, number: int, config: Config) -> list[Rule | RejectedRule]:
+    """The rules of one entry of a suite; `number` is its place there."""
     if not isinstance(entry, QualityCheck):
         reason = f"entry {number} of the suite is a {type(entry).__name__}, not a QualityCheck"
         return [RejectedRule(f"entry_{number}", "", "", None, "", reason)]
     if not entry.for_each_column:
-        return [_rule(entry, str(entry.name), _column_names(entry.column_name), config)]
+        return [rule_of(entry, str(entry.name), _column_names(entry.column_name), config)]
     if isinstance(entry.for_each_column, str) or not isinstance(entry.for_each_column, Sequence):
         reason = f"for_each_column must be a list of columns, got {entry.for_each_column!r}"
         return [_rejected(entry, str(entry.name), (), reason, config)]
     columns = dict.fromkeys(_column_names(entry.for_each_column))
-    return [_rule(entry, f"{entry.name}:{column}", (column,), config) for column in columns]
+    return [rule_of(entry, f"{entry.name}:{column}", (column,), config) for column in columns]
 
 
-def _rule(
-    entry: QualityCheck, key: str, columns: tuple[str, ...], config: Config
+def rule_of(
+    entry: QualityCheck,
+    key: str,
+    columns: tuple[str, ...],
+    config: Config,
+    comparison: Comparison | None = None,
 ) -> Rule | RejectedRule:
+    """The rule that an entry stands for; whatever is wrong with it becomes its reason.
+
+    `comparison` is what a contract asks of the check's number, in place of the check's bounds.
+    """
     try:
-        return _valid_rule(entry, key, columns, config)
+        return _valid_rule(entry, key, columns, config, comparison)
     except LakeproofError as problem:
         return _rejected(entry, key, columns, str(problem), config)
     except Exception as problem:  # noqa: BLE001 (nothing in one bad check may stop the others)
@@ -100,7 +120,13 @@ def _table_if_named(name: object, config: Config) -> TableName | None:
         return None
 
 
-def _valid_rule(entry: QualityCheck, key: str, columns: tuple[str, ...], config: Config) -> Rule:
+def _valid_rule(
+    entry: QualityCheck,
+    key: str,
+    columns: tuple[str, ...],
+    config: Config,
+    comparison: Comparison | None,
+) -> Rule:
     _require_text("name", entry.name)
     check = find_check(_require_text("check_type", entry.check_type))
     if entry.for_each_column and entry.column_name:
@@ -108,6 +134,8 @@ def _valid_rule(entry: QualityCheck, key: str, columns: tuple[str, ...], config:
     if not isinstance(entry.params, Mapping):
         raise CheckDefinitionError(f"params must be a mapping, got {entry.params!r}")
     arguments = check.read(columns, entry.params)
+    if comparison is None:
+        check.require_limits(arguments)
     named = TableName.parse(_require_text("table_name", entry.table_name))
     table = named.resolve(config.default_catalog, config.default_namespace)
     condition = _filter(entry.filter)
@@ -135,6 +163,7 @@ def _valid_rule(entry: QualityCheck, key: str, columns: tuple[str, ...], config:
         description=entry.description or "",
         timeout_seconds=_timeout(entry.timeout_seconds),
         source=entry.source,
+        comparison=comparison,
     )
 
 
@@ -151,6 +180,7 @@ def _used_twice(rule: Rule | RejectedRule, taken: Collection[str]) -> RejectedRu
         dimension=rule.dimension,
         tags=rule.tags,
         source=rule.source,
+        declared=rule.declared,
     )
 
 

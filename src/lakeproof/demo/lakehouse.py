@@ -32,6 +32,20 @@ PLANTED = {
 }
 """failing_rows of each of SALES_CHECKS on the bad table."""
 
+PLANTED_BY_CONTRACT = {
+    "demo-sales/sales.order_id:required": 2,
+    "demo-sales/sales.order_id:primaryKey": 4,  # NULL is a value too many
+    "demo-sales/sales.customer_id:required": 8,
+    "demo-sales/sales.customer_id:foreignKey": 0,
+    "demo-sales/sales.country:enum": 4,
+    "demo-sales/sales.amount:minimum": 5,
+    "demo-sales/sales.amount:maximum": 3,
+    "demo-sales/amount-positive": 5,
+    "demo-sales/not-in-the-future": 6,
+    "demo-sales/rows": 1,
+}
+"""failing_rows of rules of `sales.odcs.yaml` on the bad table."""
+
 _ROWS = """
 SELECT CAST(id + 1 AS BIGINT) AS order_id,
        concat('C', lpad(CAST(id % 997 AS STRING), 4, '0')) AS customer_id,

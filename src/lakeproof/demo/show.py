@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lakeproof.api import RunOutcome, run_checks
+from lakeproof.api import RunOutcome, run, run_checks
 from lakeproof.config import Config
-from lakeproof.demo.lakehouse import BAD, GOOD, KEYS, PLANTED, build_lakehouse
+from lakeproof.demo.lakehouse import (
+    BAD,
+    GOOD,
+    KEYS,
+    PLANTED,
+    PLANTED_BY_CONTRACT,
+    build_lakehouse,
+)
 from lakeproof.demo.suites import PRODUCTS_CHECKS, SALES_CHECKS
 from lakeproof.errors import LakeproofError
 from lakeproof.gating.policy import exit_code
@@ -17,6 +26,9 @@ from lakeproof.running.progress import Listener, ignore
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+
+CONTRACT = "sales.odcs.yaml"
 
 
 def show_demo(
@@ -44,13 +56,22 @@ def show_demo(
     say(str(bad))
     _expect(bad, PLANTED)
 
+    contract = warehouse / CONTRACT
+    shutil.copyfile(str(files("lakeproof.demo") / CONTRACT), contract)
+    say(f"\n3. The same table by a data contract, {contract}, with no Python written:\n")
+    by_contract = run(spark, contract, store="iceberg", listener=listener)
+    say(str(by_contract))
+    _expect(by_contract, PLANTED_BY_CONTRACT)
+
     code = exit_code(bad.results, bad.gate, "error")
-    say(f"\nThe planted errors were found, each by its count. Exit code of this run: {code}")
+    say(f"\nThe planted errors were found, each by its count. Exit code of run 2: {code}")
     say("\nGo on from here:")
     told = f"--warehouse {warehouse} --key sales=order_id"
     say(f"  {program} run lakeproof.demo:SALES_CHECKS {told}; echo $?")
     say(f"  {program} plan lakeproof.demo:SALES_CHECKS {told} --sql")
     say(f"  {program} show violations --warehouse {warehouse}")
+    say(f"  {program} contract coverage {contract}")
+    say(f"  {program} run {contract} --warehouse {warehouse}; echo $?")
 
 
 def _run(spark: SparkSession, namespace: str, listener: Listener) -> RunOutcome:

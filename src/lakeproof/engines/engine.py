@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Protocol
 
 from lakeproof.model.violation import HitSummary
-from lakeproof.planning.tables import TableReader
+from lakeproof.planning.plan import CallStep
+from lakeproof.planning.tables import PinnedTable, TableReader
 
 
 class Hits(Protocol):
@@ -31,6 +33,11 @@ class Engine(TableReader, Protocol):
 
     def fetch_row(self, sql: str, timeout_seconds: float | None) -> Mapping[str, object]:
         """The one row of an aggregate statement; RuleTimeoutError past the limit."""
+
+    def call(
+        self, step: CallStep, pinned: PinnedTable, now: datetime, timeout_seconds: float | None
+    ) -> object | None:
+        """Call the user's function; gives its value, or None if rows are in the step's view."""
 
     def hold_hits(self, sql: str, timeout_seconds: float | None) -> Hits:
         """Bad rows by a statement as `planning.bad_rows` writes it."""

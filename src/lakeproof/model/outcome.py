@@ -25,7 +25,8 @@ class CheckResult:
     `total_rows` the rows in the filter's scope, `table_rows` all rows. `measure` is the number
     that was held against `threshold`; `measures` names every number the check took.
     `sample_values` says what the checked columns held, one text for each of `sample_keys`;
-    `source` is where the rule was written, as `file:line`.
+    `source` is where the rule was written, as `file:line`; `declared` what its contract says
+    beside: id, method, schedule, engine, the choices made where the standard leaves one.
     """
 
     check_name: str
@@ -59,6 +60,7 @@ class CheckResult:
     sample_keys: tuple[str, ...] = ()
     sample_values: tuple[str, ...] = ()
     source: str = ""
+    declared: Mapping[str, str] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, object]:
         """Plain values: the seed's fields first and in its order, then ours."""

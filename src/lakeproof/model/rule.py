@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from lakeproof.model.canonical import canonical_payload, rule_id_of
+from lakeproof.model.comparison import Comparison
 from lakeproof.model.names import TableName
 from lakeproof.model.threshold import Threshold
 
@@ -53,7 +54,11 @@ class Logic:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One requirement, validated and ready to plan. `key` is what people call it."""
+    """One requirement, validated and ready to plan. `key` is what people call it.
+
+    `comparison` is what a contract asks of the rule's number, in place of a tolerance. `declared`
+    is what the contract says beside: its id, method, schedule, engine, the choices made for it.
+    """
 
     key: str
     rule_id: str
@@ -70,6 +75,18 @@ class Rule:
     description: str = ""
     timeout_seconds: float | None = None
     source: str = ""
+    comparison: Comparison | None = None
+    declared: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def limit(self) -> str:
+        """What the rule is held against, as results and the console show it."""
+        return str(self.threshold if self.comparison is None else self.comparison)
+
+    @property
+    def lists_rows(self) -> bool:
+        """Whether the rows it counts are bad ones; those of a lower bound or a range are not."""
+        return self.comparison is None or self.comparison.bounds_above
 
     @property
     def check(self) -> str:
@@ -77,13 +94,19 @@ class Rule:
 
     @property
     def column_label(self) -> str:
-        """'' for a table-level rule, 'a,b' for a composite one, as the results table has it."""
-        return ",".join(self.columns)
+        """'' for a table-level rule, 'a,b' for a composite one, as the results table has it.
+
+        A query takes no columns; in a contract it may stand on one all the same.
+        """
+        return ",".join(self.columns) or self.declared.get("column", "")
 
 
 @dataclass(frozen=True, slots=True)
 class RejectedRule:
-    """A rule that cannot run, with the reason: it becomes one `error` result, never silence."""
+    """A rule that does not run, with the reason: it becomes one result, never silence.
+
+    An `error`, or `skipped` where nothing is wrong and still nothing can be run.
+    """
 
     key: str
     check: str
@@ -96,3 +119,5 @@ class RejectedRule:
     dimension: str = ""
     tags: tuple[str, ...] = ()
     source: str = ""
+    is_skipped: bool = False
+    declared: Mapping[str, str] = field(default_factory=dict)

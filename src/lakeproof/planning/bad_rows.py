@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from lakeproof.model.names import quote
 from lakeproof.planning.fuse import within
-from lakeproof.planning.plan import TablePlan, Tally
+from lakeproof.planning.plan import CallStep, QueryStep, TablePlan, Tally
 
 _COLUMNS = "rule_id, violation_key, occurrences, excess, observed"
 
@@ -18,22 +18,29 @@ def bad_rows_sql(
 
     Row rules share one pass over the table; key and query rules add a branch each. Bad rows
     with one key are one row here, counted in `occurrences`. `held` names views that have the
-    rows of a rule already.
+    rows of a rule already. Rules that the plan does not list have no rows here.
     """
     views = held or {}
     branches: list[str] = []
+    rule_ids &= plan.listable
     tallies = [tally for tally in plan.scan.tallies if tally.rule_id in rule_ids]
     if tallies:
         branches.append(_row_branch(plan, tallies))
     branches += [
         branch_sql(step.rule_id, step.hits_sql) for step in plan.keys if step.rule_id in rule_ids
     ]
+    queries: tuple[QueryStep | CallStep, ...] = (*plan.queries, *plan.calls)
     branches += [
         f"SELECT {_COLUMNS} FROM {quote(views[step.rule_id])}"
         if step.rule_id in views
         else branch_sql(step.rule_id, step.sql)
-        for step in plan.queries
+        for step in queries
         if step.rule_id in rule_ids
+    ]
+    branches += [
+        branch_sql(step.rule_id, step.rows_sql)
+        for step in plan.values
+        if step.rule_id in rule_ids and step.rows_sql
     ]
     return "\nUNION ALL\n".join(branches)
 

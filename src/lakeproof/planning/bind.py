@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from lakeproof.checks.catalogue import find_check
+from lakeproof.checks.counted_rows import counting_query, is_counting
 from lakeproof.checks.kinds import (
     ColumnCheck,
     KeyCheck,
@@ -15,8 +17,11 @@ from lakeproof.checks.kinds import (
     RelatedCheck,
     RowCheck,
 )
-from lakeproof.checks.user_sql import QueryText, parse_predicate, parse_query
-from lakeproof.errors import CheckDefinitionError
+from lakeproof.checks.plug_in import PlugInCheck
+from lakeproof.checks.sql_value import SqlValue
+from lakeproof.checks.time_travel import read_query
+from lakeproof.checks.user_sql import QueryText, TableReference, parse_predicate, parse_query
+from lakeproof.errors import CheckDefinitionError, UnsafeSqlError
 from lakeproof.model.column import Column, TypeFamily, folded
 from lakeproof.model.names import TableName, quote
 from lakeproof.model.rule import Rule
@@ -30,12 +35,20 @@ from lakeproof.planning.places import (
     find_place,
     observed_sql,
 )
-from lakeproof.planning.plan import KeyStep, Measurement, MeasureStep, QueryStep, Tally
-from lakeproof.planning.tables import PinnedTable, TableReader
+from lakeproof.planning.plan import (
+    CallStep,
+    KeyStep,
+    Measurement,
+    MeasureStep,
+    QueryStep,
+    Tally,
+    ValueStep,
+)
+from lakeproof.planning.tables import STAND_IN, PinnedTable, TableReader
 
 DIALECT = "spark"
 
-Bound = Tally | KeyStep | QueryStep | MeasureStep | list[Measurement]
+Bound = Tally | KeyStep | QueryStep | MeasureStep | ValueStep | CallStep | list[Measurement]
 Pin = Callable[[TableName], PinnedTable]
 
 
@@ -54,7 +67,9 @@ class RuleBinder:
         columns = self._vetted(pinned, rule.filter, "filter")
         return _not_pushed_down(rule.filter) if any(map(_holds_floats, columns)) else rule.filter
 
-    def bind(self, pinned: PinnedTable, rule: Rule, scope: str, number: int) -> Bound:
+    def bind(  # noqa: PLR0911 (one for each shape of check)
+        self, pinned: PinnedTable, rule: Rule, scope: str, number: int
+    ) -> Bound:
         """What the rule adds to the plan of its table; `number` makes its aliases unique."""
         check = find_check(rule.check).for_arguments(rule.arguments)
         places = [find_place(pinned, name) for name in rule.columns]
@@ -62,10 +77,13 @@ class RuleBinder:
             return self._tally(pinned, rule, check, places, scope, f"rule_{number}")
         if isinstance(check, QueryCheck):
             return self._user_query(pinned, rule, check.query(rule.arguments), scope)
+        if isinstance(check, SqlValue):
+            return self._value(pinned, rule, check, scope, f"rule_{number}")
+        if isinstance(check, PlugInCheck):
+            return _call(pinned, rule, scope)
         _refuse_elements(rule, places)
         columns = [place.column for place in places]
         if isinstance(check, KeyCheck):
-            _refuse_parts(rule, places)
             key = self.reader.key_sql(pinned, columns)
             nulls = check.nulls(rule.arguments)
             return key_step(pinned, rule.rule_id, columns, scope, key, nulls)
@@ -168,7 +186,6 @@ class RuleBinder:
             bad = f"SELECT * FROM {pinned.relation}\nWHERE {within(scope, violates)}"
         key, observed = pinned.key_sql, observed_sql(pinned, places)
         if check.keyed_by_columns:
-            _refuse_parts(rule, places)
             key, observed = self.reader.key_sql(pinned, columns), "''"
         return QueryStep(
             rule_id=rule.rule_id,
@@ -183,9 +200,7 @@ class RuleBinder:
     def _user_query(self, pinned: PinnedTable, rule: Rule, text: str, scope: str) -> QueryStep:
         self.reader.ensure_query(text)
         query = parse_query(text)
-        sql = query.with_tables(
-            lambda found: self._relation(TableName(found.parts), pinned, scope, found.alias)
-        )
+        sql = query.with_tables(lambda found: self._relation(found, pinned, scope))
         key = self.reader.query_key_sql(sql, pinned, self._keys_to_hide(pinned, query))
         return QueryStep(
             rule_id=rule.rule_id,
@@ -194,6 +209,64 @@ class RuleBinder:
             sql=_listed(f"SELECT {key} AS violation_key, '' AS observed FROM (\n{sql}\n)"),
             timeout_seconds=rule.timeout_seconds,
         )
+
+    def _value(
+        self, pinned: PinnedTable, rule: Rule, check: SqlValue, scope: str, alias: str
+    ) -> ValueStep:
+        text = check.query(rule.arguments)
+        sql = self._pinned_query(text, pinned, scope)
+        # Over a frame nothing is run, and there is no statement to ask for columns.
+        if pinned.relation:
+            check.require_one_value(self.reader.query_columns(sql))
+        counts = f"SELECT * FROM (\n{sql}\n) AS query(value) LIMIT 2"
+        taken = (
+            Measurement(rule.rule_id, "rows", f"{alias}_rows", "count(*)"),
+            Measurement(rule.rule_id, "value", f"{alias}_value", "any_value(value)"),
+        )
+        items = ", ".join(f"{item.sql} AS {item.alias}" for item in taken)
+        is_bad = rule.comparison is not None or check.counts_bad_rows(rule.arguments)
+        return ValueStep(
+            rule_id=rule.rule_id,
+            scope=scope,
+            measurements=taken,
+            sql=f"SELECT {items}\nFROM ({counts})",
+            timeout_seconds=rule.timeout_seconds,
+            rows_sql=self._counted_rows(text, pinned, scope) if is_bad and pinned.relation else "",
+            may_show_secret=self._may_show_secret(text, pinned),
+        )
+
+    def _may_show_secret(self, text: str, pinned: PinnedTable) -> bool:
+        """Whether a table of the query has sensitive columns; a count shows nothing of them."""
+        named = (self.pin(TableName(table.parts)) for table in read_query(text).query.tables)
+        return any(table.sensitive for table in (pinned, *named)) and not is_counting(text)
+
+    def _pinned_query(self, text: str, pinned: PinnedTable, scope: str) -> str:
+        """The query with every table where the run reads it, or where its own AS OF says."""
+        travelling = read_query(text)
+        self.reader.ensure_query(travelling.query.text)
+        return travelling.query.with_tables(
+            lambda found: self._relation(
+                found, pinned, scope, travelling.clauses.get(found.end, "")
+            )
+        )
+
+    def _counted_rows(self, text: str, pinned: PinnedTable, scope: str) -> str:
+        """SQL that lists by key the rows which the query counts; '' if it does not count rows."""
+        counting = counting_query(text)
+        rows = (
+            counting.rows_of(lambda found: self.pin(TableName(found.parts)).table == pinned.table)
+            if counting
+            else ""
+        )
+        if not rows:
+            return ""
+        try:
+            sql = self._pinned_query(rows, pinned, scope)
+            key = self.reader.query_key_sql(sql, pinned)
+        except (CheckDefinitionError, UnsafeSqlError):
+            # A semi join, for one, has no columns of its right side. The value stands without rows.
+            return ""
+        return _listed(f"SELECT {key} AS violation_key, '' AS observed FROM (\n{sql}\n)")
 
     def _keys_to_hide(self, pinned: PinnedTable, query: QueryText) -> tuple[str, ...]:
         """The key columns, if one of them may hold what a column of the query must not show.
@@ -206,15 +279,16 @@ class RuleBinder:
         return pinned.key_columns if doubtful & set(map(folded, pinned.key_columns)) else ()
 
     def _relation(
-        self, name: TableName, checked: PinnedTable, scope: str, alias: str | None
+        self, reference: TableReference, checked: PinnedTable, scope: str, as_of: str = ""
     ) -> str:
-        found = self.pin(name)
+        """SQL that reads a query's table; `as_of` is the query's own time travel."""
+        found = self.pin(TableName(reference.parts))
+        relation = f"{found.table.sql} {as_of}" if as_of else found.relation
+        called = "" if reference.alias else f" AS {quote(reference.parts[-1])}"
         if found.table == checked.table and scope:
-            called = "" if alias else f" AS {quote(name.short)}"
-            return f"(SELECT * FROM {found.relation} WHERE {within(scope)}){called}"
-        if found.relation.startswith("(") and not alias:
-            return f"{found.relation} AS {quote(name.short)}"
-        return found.relation
+            return f"(SELECT * FROM {relation} WHERE {within(scope)}){called}"
+        has_no_name = relation.startswith("(") or found.format == STAND_IN
+        return f"{relation}{called}" if has_no_name else relation
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,6 +327,21 @@ def find_column(pinned: PinnedTable, name: str, where: str = "column_name") -> C
     return find_place(pinned, name, where).column
 
 
+def _call(pinned: PinnedTable, rule: Rule, scope: str) -> CallStep:
+    if not pinned.relation:
+        raise CheckDefinitionError(
+            "a plug-in judges the table as a whole. Check the table that the frame becomes"
+        )
+    return CallStep(
+        rule_id=rule.rule_id,
+        rule=rule,
+        relation=pinned.relation,
+        scope=scope,
+        view=f"_lakeproof_called_{uuid.uuid4().hex[:12]}",
+        timeout_seconds=rule.timeout_seconds,
+    )
+
+
 def _listed(keyed: str) -> str:
     """Bad rows by key; several with one key are one row."""
     return (
@@ -283,13 +372,4 @@ def _refuse_elements(rule: Rule, places: Sequence[Place]) -> None:
                 f"check {rule.check!r} as it stands here judges whole rows, and "
                 f"{place.column.name!r} has many values in one row. Checks of one value, such as "
                 "not_null, range or accepted_values with at most 1,000 values, take elements"
-            )
-
-
-def _refuse_parts(rule: Rule, places: Sequence[Place]) -> None:
-    for place in places:
-        if place.column.path:
-            raise CheckDefinitionError(
-                f"check {rule.check!r} takes whole columns, and {place.column.name!r} is a part of "
-                f"{place.root.name!r}. Check a view that has it as a column"
             )

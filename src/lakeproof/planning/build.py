@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
-from lakeproof.errors import EngineUnavailableError, LakeproofError, short_message
+from lakeproof.config import TableSettings
+from lakeproof.errors import (
+    EngineUnavailableError,
+    LakeproofError,
+    NothingToCheckError,
+    short_message,
+)
 from lakeproof.model.names import TableName
 from lakeproof.model.position import Position
 from lakeproof.model.rule import RejectedRule, Rule
 from lakeproof.planning.bind import Bound, RuleBinder
 from lakeproof.planning.fuse import fuse
 from lakeproof.planning.plan import (
+    CallStep,
     KeyStep,
     MeasureStep,
     Plan,
@@ -20,17 +27,22 @@ from lakeproof.planning.plan import (
     ScanStep,
     TablePlan,
     Tally,
+    ValueStep,
 )
-from lakeproof.planning.tables import PinnedTable, TableReader
+from lakeproof.planning.tables import NOTHING_DECLARED, PinnedTable, TableReader
 
 
 @dataclass(frozen=True, slots=True)
 class Defaults:
-    """How short table names are completed; each table's key columns and sensitive columns."""
+    """How short table names are completed; each table's key columns and sensitive columns.
+
+    `declared_of` gives those that a contract declares, which may not all be there.
+    """
 
     resolve: Callable[[TableName], TableName]
     key_of: Callable[[TableName], Sequence[str]]
     sensitive_of: Callable[[TableName], Sequence[str]] = lambda _table: ()
+    declared_of: Callable[[TableName], TableSettings] = lambda _table: NOTHING_DECLARED
 
 
 def build_plan(
@@ -80,6 +92,7 @@ def reject(rule: Rule, reason: str) -> RejectedRule:
         dimension=rule.dimension,
         tags=rule.tags,
         source=rule.source,
+        declared=rule.declared,
     )
 
 
@@ -114,6 +127,7 @@ class _Binder:
                 self.defaults.key_of(table),
                 self.positions.get(table),
                 self.defaults.sensitive_of(table),
+                self.defaults.declared_of(table),
             )
         return self.pins[table]
 
@@ -133,7 +147,8 @@ class _Binder:
             except EngineUnavailableError:
                 raise
             except Exception as problem:  # noqa: BLE001 (one rule's trouble is its own result)
-                refused.append(reject(rule, short_message(problem)))
+                nothing = isinstance(problem, NothingToCheckError)
+                refused.append(replace(reject(rule, short_message(problem)), is_skipped=nothing))
             else:
                 kept.append(rule)
         steps = list(bound.values())
@@ -144,6 +159,8 @@ class _Binder:
             keys=tuple(step for step in steps if isinstance(step, KeyStep)),
             queries=tuple(step for step in steps if isinstance(step, QueryStep)),
             measures=tuple(step for step in steps if isinstance(step, MeasureStep)),
+            values=tuple(step for step in steps if isinstance(step, ValueStep)),
+            calls=tuple(step for step in steps if isinstance(step, CallStep)),
             element_key_sql=self.reader.element_key_sql("row_key", "hit.at"),
             mode="snapshot",
             mode_reason=_why_snapshot(pinned),

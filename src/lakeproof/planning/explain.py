@@ -9,11 +9,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC
+from typing import TypeAlias
 
 from lakeproof.model.printable import counted, printable
 from lakeproof.model.rule import RejectedRule, Rule
 from lakeproof.planning.bad_rows import bad_rows_sql
-from lakeproof.planning.plan import KeyStep, MeasureStep, OwnStep, Plan, QueryStep, TablePlan
+from lakeproof.planning.plan import (
+    CallStep,
+    KeyStep,
+    MeasureStep,
+    OwnStep,
+    Plan,
+    QueryStep,
+    TablePlan,
+    ValueStep,
+)
+
+_Beside: TypeAlias = QueryStep | MeasureStep | ValueStep | CallStep
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +68,10 @@ def _statements(table: TablePlan) -> Iterable[Statement]:
     yield Statement(named, f"scan for {counted(len(fused_rules(table)), 'rule')}", table.scan.sql)
     for key in table.keys:
         yield Statement(named, f"{_key_text(key)} for {_names(table, key.rule_id)}", key.sql)
-    for query in table.queries:
-        yield Statement(named, f"{query.what} for {_names(table, query.rule_id)}", query.sql)
-    for measure in table.measures:
-        yield Statement(named, f"measure for {_names(table, measure.rule_id)}", measure.sql)
-    bad_rows = bad_rows_sql(table, frozenset(rule.rule_id for rule in table.rules))
+    beside: tuple[_Beside, ...] = (*table.queries, *table.measures, *table.values)
+    for step in beside:
+        yield Statement(named, f"{_what(step)} for {_names(table, step.rule_id)}", step.sql)
+    bad_rows = bad_rows_sql(table, table.listable)
     if bad_rows:
         yield Statement(named, "bad rows, if every rule fails", bad_rows)
 
@@ -102,6 +113,12 @@ def _table_node(table: TablePlan) -> _Node:
     position = str(pinned.position) if pinned.position else "no history, not pinned"
     key = ", ".join(printable(name) for name in pinned.key_columns) or "hash of the whole row"
     fused = fused_rules(table)
+    beside: tuple[_Beside, ...] = (
+        *table.queries,
+        *table.measures,
+        *table.values,
+        *table.calls,
+    )
     scan = _Node(
         f"scan: 1 action, rules fused = {len(fused)}",
         tuple(_Node(_rule_text(rule)) for rule in fused),
@@ -113,8 +130,7 @@ def _table_node(table: TablePlan) -> _Node:
             _Node(f"bad rows known by: {key}"),
             scan,
             *(_own_node(table, step, _key_text(step)) for step in table.keys),
-            *(_own_node(table, step, _own_text(step)) for step in table.queries),
-            *(_own_node(table, step, _own_text(step)) for step in table.measures),
+            *(_own_node(table, step, _own_text(step)) for step in beside),
         ),
     )
 
@@ -141,9 +157,17 @@ def _key_text(step: KeyStep) -> str:
     return f"key set ({', '.join(printable(name) for name in step.columns)}), {step.strategy}"
 
 
-def _own_text(step: QueryStep | MeasureStep) -> str:
+def _own_text(step: _Beside) -> str:
     limit = "" if step.timeout_seconds is None else f", limit {step.timeout_seconds:g} s"
-    return f"{step.what if isinstance(step, QueryStep) else 'measure'}{limit}"
+    return f"{_what(step)}{limit}"
+
+
+def _what(step: _Beside) -> str:
+    if isinstance(step, QueryStep):
+        return step.what
+    if isinstance(step, CallStep):
+        return f"function of engine {step.rule.arguments['engine']}, in actions of its own"
+    return "measure" if isinstance(step, MeasureStep) else "value"
 
 
 def _names(table: TablePlan, rule_id: str) -> str:
@@ -185,6 +209,7 @@ def plan_document(plan: Plan, statements: Sequence[Statement] = ()) -> dict[str,
 def _table_document(table: TablePlan) -> dict[str, object]:
     pinned = table.pinned
     position = pinned.position
+    queries: tuple[_Beside, ...] = (*table.queries, *table.values, *table.calls)
     return {
         "table": str(pinned.table),
         "format": pinned.format,
@@ -204,11 +229,11 @@ def _table_document(table: TablePlan) -> dict[str, object]:
         ],
         "queries": [
             {
-                "what": step.what,
+                "what": _what(step),
                 "timeout_seconds": step.timeout_seconds,
                 "rules": _rules_of(table, step.rule_id),
             }
-            for step in table.queries
+            for step in queries
         ],
         "measures": [
             {
@@ -232,5 +257,5 @@ def _rule_document(rule: Rule) -> dict[str, object]:
         "columns": list(rule.columns),
         "filter": rule.filter,
         "severity": rule.severity.value,
-        "threshold": str(rule.threshold),
+        "threshold": rule.limit,
     }

@@ -8,6 +8,7 @@ from lakeproof.checks.kinds import NullPolicy
 from lakeproof.model.column import Column, TypeFamily
 from lakeproof.model.names import quote
 from lakeproof.planning.fuse import within
+from lakeproof.planning.places import column_sql
 from lakeproof.planning.plan import KeyStep, KeyStrategy
 from lakeproof.planning.tables import PinnedTable
 
@@ -17,7 +18,8 @@ _TILE_BITS = 6
 _NARROW_COLUMNS_MAX = 3
 
 _ROWS = "_lakeproof_rows"
-"""The rows of a group; the table's own columns stand beside it."""
+_KEY = "_lakeproof_key"
+"""The rows of a group and its canonical key; the table's own columns stand beside them."""
 
 
 def choose_strategy(columns: Sequence[Column], nulls: NullPolicy) -> KeyStrategy:
@@ -50,15 +52,16 @@ def key_step(
 ) -> KeyStep:
     """The step for one key set; `key_sql` is the canonical key of these columns."""
     strategy = choose_strategy(columns, nulls)
-    present = _present(columns) if nulls is NullPolicy.DISTINCT else ""
+    present = _present(_values_of(columns)) if nulls is NullPolicy.DISTINCT else ""
     inside = within(scope, present)
     source = f"FROM {pinned.relation}" + (f"\nWHERE {inside}" if inside else "")
     surplus = _surplus(columns, nulls)
     if strategy is KeyStrategy.TILED:
         sql = _tiled_sql(source, columns)
+    elif strategy is KeyStrategy.HASHED:
+        sql = _grouped_sql(source, _hash(columns), _hash(columns), surplus)
     else:
-        hashed = strategy is KeyStrategy.HASHED
-        sql = _grouped_sql(source, _hash(columns) if hashed else _names(columns), surplus)
+        sql = _grouped_sql(source, _named(columns), _values(columns), surplus)
     return KeyStep(
         rule_id=rule_id,
         columns=tuple(column.name for column in columns),
@@ -71,37 +74,50 @@ def key_step(
     )
 
 
-def _present(columns: Sequence[Column]) -> str:
-    return " AND ".join(f"{quote(column.name)} IS NOT NULL" for column in columns)
+def _present(values: Sequence[str]) -> str:
+    return " AND ".join(f"{value} IS NOT NULL" for value in values)
 
 
 def _surplus(columns: Sequence[Column], nulls: NullPolicy) -> str:
     """How many rows of a group are too many: all but one, with a forbidden NULL in the key all."""
     if nulls is NullPolicy.FORBID:
-        return f"CASE WHEN {_present(columns)} THEN {_ROWS} - 1 ELSE {_ROWS} END"
+        names = [quote(column.name) for column in columns]
+        return f"CASE WHEN {_present(names)} THEN {_ROWS} - 1 ELSE {_ROWS} END"
     return f"{_ROWS} - 1"
 
 
 def _marked(columns: Sequence[Column], inside: str, nulls: NullPolicy, key_sql: str) -> str:
     """True for every row in scope whose key is not its alone."""
     ordered = all(column.family is not TypeFamily.OTHER for column in columns)
-    group = _names(columns) if ordered else key_sql  # a window needs an order, which a map lacks
+    group = _values(columns) if ordered else key_sql  # a window needs an order, which a map lacks
     alike = f"sum(CASE WHEN {inside} THEN 1 ELSE 0 END) OVER (PARTITION BY {group})"
     bad = f"{alike} > 1"
     if nulls is NullPolicy.FORBID:
-        bad = f"({bad} OR NOT ({_present(columns)}))"
+        bad = f"({bad} OR NOT ({_present(_values_of(columns))}))"
     return f"({inside}) AND {bad}"
 
 
-def _names(columns: Sequence[Column]) -> str:
-    return ", ".join(quote(column.name) for column in columns)
+def _values_of(columns: Sequence[Column]) -> list[str]:
+    return [column_sql(column) for column in columns]
+
+
+def _values(columns: Sequence[Column]) -> str:
+    return ", ".join(_values_of(columns))
+
+
+def _named(columns: Sequence[Column]) -> str:
+    """The values as a subquery returns them: a field of a struct by the rule's name for it."""
+    return ", ".join(
+        f"{column_sql(column)} AS {quote(column.name)}" if column.path else column_sql(column)
+        for column in columns
+    )
 
 
 def _whole_number(column: Column) -> str:
-    name = quote(column.name)
+    value = column_sql(column)
     if column.family is TypeFamily.DATE:
-        return f"CAST(unix_date({name}) AS BIGINT)"
-    return f"CAST({name} AS BIGINT)"
+        return f"CAST(unix_date({value}) AS BIGINT)"
+    return f"CAST({value} AS BIGINT)"
 
 
 def _tile(columns: Sequence[Column]) -> tuple[str, str]:
@@ -132,17 +148,17 @@ def _tiled_sql(source: str, columns: Sequence[Column]) -> str:
     )
 
 
-def _grouped_sql(source: str, group: str, surplus: str) -> str:
+def _grouped_sql(source: str, named: str, group: str, surplus: str) -> str:
     return (
         f"SELECT coalesce(sum({surplus}), 0) AS surplus_rows\n"
-        f"FROM (SELECT {group}, count(*) AS {_ROWS}\n{source}\nGROUP BY {group})"
+        f"FROM (SELECT {named}, count(*) AS {_ROWS}\n{source}\nGROUP BY {group})"
     )
 
 
 def _hash(columns: Sequence[Column]) -> str:
     """A 64-bit hash; doubles lose the sign of zero first, since -0.0 equals 0.0 as a key."""
     parts = [
-        f"({quote(column.name)} + 0D)" if column.family is TypeFamily.FLOAT else quote(column.name)
+        f"({column_sql(column)} + 0D)" if column.family is TypeFamily.FLOAT else column_sql(column)
         for column in columns
     ]
     return f"xxhash64({', '.join(parts)})"
@@ -151,8 +167,10 @@ def _hash(columns: Sequence[Column]) -> str:
 def _hits_sql(
     source: str, columns: Sequence[Column], strategy: KeyStrategy, key_sql: str, surplus: str
 ) -> str:
-    """Each bad key by value with its rows; a hashed key is grouped only among suspects."""
-    names = _names(columns)
+    """Each bad key by value with its rows; a hashed key is grouped only among suspects.
+
+    The key is written where the columns themselves are at hand, with those of structs.
+    """
     suspects = ""
     if strategy is KeyStrategy.HASHED:
         hashed = _hash(columns)
@@ -161,7 +179,8 @@ def _hits_sql(
             f"GROUP BY {hashed} HAVING count(*) > 1))"
         )
     return (
-        f"SELECT {key_sql} AS violation_key, {_ROWS} AS occurrences, {surplus} AS excess, "
-        f"'' AS observed\nFROM (SELECT {names}, count(*) AS {_ROWS}\n{source}{suspects}\n"
-        f"GROUP BY {names})\nWHERE {surplus} > 0"
+        f"SELECT {_KEY} AS violation_key, {_ROWS} AS occurrences, {surplus} AS excess, "
+        f"'' AS observed\nFROM (SELECT {_named(columns)}, {key_sql} AS {_KEY}, "
+        f"count(*) AS {_ROWS}\n{source}{suspects}\n"
+        f"GROUP BY {_values(columns)})\nWHERE {surplus} > 0"
     )

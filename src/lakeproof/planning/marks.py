@@ -22,6 +22,7 @@ class Mark:
 def marks_of(plan: TablePlan, element_key: Callable[[str, str], str]) -> tuple[Mark, ...]:
     """A mark for every rule that judges rows; a rule over the table as a whole has none.
 
+    Nor has one that asks for at least so many of them: the rows that it counts are not bad.
     `element_key` makes the key of an element out of SQL of the row's key and of its position.
     """
     key = plan.pinned.key_sql
@@ -38,7 +39,7 @@ def marks_of(plan: TablePlan, element_key: Callable[[str, str], str]) -> tuple[M
         for step in plan.queries
         if step.violates
     ]
-    return tuple(marks)
+    return tuple(mark for mark in marks if mark.rule_id in plan.counting_bad)
 
 
 def broken_rules_sql(marks: Collection[Mark]) -> str:
@@ -61,7 +62,8 @@ def names_sql(plan: TablePlan, ids_sql: str) -> str:
     """SQL of the names of rules out of an array of their ids; equal rules share an id."""
     names: dict[str, list[str]] = {}
     for rule in plan.rules:
-        names.setdefault(rule.rule_id, []).append(text_sql(rule.key))
+        if rule.lists_rows:
+            names.setdefault(rule.rule_id, []).append(text_sql(rule.key))
     pairs = ", ".join(f"'{rule_id}', array({', '.join(of)})" for rule_id, of in names.items())
     return (
         f"flatten(transform({ids_sql}, _lakeproof_id -> element_at(map({pairs}), _lakeproof_id)))"

@@ -1,8 +1,8 @@
 """Where in a row a rule's value stands: a column, a field of a struct, or elements inside it.
 
-`a.b` is a field, `a[].b` that field of each element of an array, `m{}.b` of each value of a map.
-A name that is a column as it stands is that column, dots or not; a part of a path that holds
-such a sign itself is written in backquotes.
+`a.b` is a field, `a[].b` that field of each element of an array, `m{}.b` of each value of a map,
+`m{key}` each key of a map. A name that is a column as it stands is that column, dots or not; a
+part of a path that holds such a sign itself is written in backquotes.
 """
 
 from __future__ import annotations
@@ -16,11 +16,13 @@ from lakeproof.errors import CheckDefinitionError
 from lakeproof.model.column import Column, TypeFamily, column_named
 from lakeproof.model.names import quote
 from lakeproof.model.nearest import nearest
+from lakeproof.model.value_path import ELEMENT, MAP_KEY, MAP_VALUE, Step, inside, read_path
 from lakeproof.planning.tables import PinnedTable
 
-_STEP = re.compile(r"(?:`((?:[^`]|``)+)`|([^.`\[\]{}]+))((?:\[\]|\{\})*)(?:\.|\Z)")
 _INDEX = re.compile(r"\[\d+\]")
 _SHOWN_CHARACTERS_MAX = 60
+_ENTRY = {ELEMENT: (), MAP_VALUE: ("value",), MAP_KEY: ("key",)}
+"""The field of a map's entry that a bracket means."""
 HIDDEN = "***"
 
 
@@ -51,31 +53,20 @@ def find_place(pinned: PinnedTable, name: str, where: str = "column_name") -> Pl
     found = pinned.column(name)
     if found is not None:
         return Place(found, found)
-    steps = _read_path(name)
-    root = pinned.column(steps[0][0]) if len(steps) > 1 or (steps and steps[0][1]) else None
+    steps = read_path(name)
+    root = pinned.column(steps[0][0]) if steps else None
     if root is None:
         names = [column.name for column in pinned.columns]
         hint = _nearest(name, names)
         if _INDEX.search(name):
             hint = f"Every element is checked: write {_INDEX.sub('[]', name)}."
         raise CheckDefinitionError(f"{where}: no column {name!r} in {pinned.table}. {hint}")
+    if len(steps) == 1 and not steps[0][1]:  # a whole column, in backquotes
+        return Place(root, root)
     return _walk(root, steps, name, where)
 
 
-def _read_path(name: str) -> list[tuple[str, tuple[str, ...]]]:
-    """Each step's name with the brackets behind it; [] if the text is no path."""
-    steps, at = [], 0
-    while at < len(name):
-        found = _STEP.match(name, at)
-        if found is None or (found.end() == len(name) and name.endswith(".")):
-            return []
-        step = found[1].replace("``", "`") if found[1] else found[2]
-        steps.append((step, tuple(re.findall(r"\[\]|\{\}", found[3]))))
-        at = found.end()
-    return steps
-
-
-def _walk(root: Column, steps: Sequence[tuple[str, Sequence[str]]], name: str, where: str) -> Place:
+def _walk(root: Column, steps: Sequence[Step], name: str, where: str) -> Place:
     column, label = root, ""
     path: tuple[str, ...] = (root.name,)
     loops: list[Loop] = []
@@ -86,18 +77,19 @@ def _walk(root: Column, steps: Sequence[tuple[str, Sequence[str]]], name: str, w
         else:
             label = root.name
         for bracket in brackets:
-            if column.element is None or (bracket == "{}") != (column.map_key is not None):
-                wanted = "a map" if bracket == "{}" else "an array"
+            found = inside(column, bracket)
+            if found is None:
+                wanted = "an array" if bracket == ELEMENT else "a map"
                 raise CheckDefinitionError(
                     f"{where}: {name!r} takes {label!r} for {wanted}; it is "
                     f"{column.type_text.upper()}"
                 )
             item = f"_lakeproof_item_{len(loops)}"
             index = f"_lakeproof_at_{len(loops)}"
-            is_map = bracket == "{}"
+            is_map = bracket != ELEMENT
             loops.append(Loop(_path_sql(path), item, index, is_map, label, column.map_key))
-            column, label = column.element, ""
-            path = (item, "value") if bracket == "{}" else (item,)
+            column, label = found, ""
+            path = (item, *_ENTRY[bracket])
     place = replace(column, name=name, path=path)
     return Place(place, root, tuple(loops), label)
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from html import escape
 from typing import TypeAlias
 
+from lakeproof.model.names import quote
 from lakeproof.model.rule import RejectedRule, Rule
 from lakeproof.planning.tables import PinnedTable
 
@@ -111,6 +113,30 @@ class QueryStep:
 
 
 @dataclass(frozen=True, slots=True)
+class CallStep:
+    """A user's function, called with the rows in scope, in as many actions as it starts.
+
+    What it returns as bad rows is read from `sql`: a view that the engine makes after the call.
+    """
+
+    rule_id: str
+    rule: Rule
+    relation: str
+    scope: str
+    view: str
+    timeout_seconds: float | None
+
+    @property
+    def value_alias(self) -> str:
+        """Under which the value is found, if it returned one."""
+        return f"{self.view}_value"
+
+    @property
+    def sql(self) -> str:
+        return f"SELECT violation_key, occurrences, excess, observed FROM {quote(self.view)}"
+
+
+@dataclass(frozen=True, slots=True)
 class MeasureStep:
     """Aggregates that would slow the scan which all rules share: one action."""
 
@@ -121,7 +147,29 @@ class MeasureStep:
     timeout_seconds: float | None
 
 
-OwnStep: TypeAlias = KeyStep | QueryStep | MeasureStep
+@dataclass(frozen=True, slots=True)
+class ValueStep:
+    """A user's query that returns one value: one action.
+
+    `measurements` are the value and the number of rows, of which there must be one. Where the
+    query counts rows, `rows_sql` lists them by key, as a `QueryStep` does. `may_show_secret`: the
+    value may come out of a sensitive column, of whatever table the query reads.
+    """
+
+    rule_id: str
+    scope: str
+    measurements: tuple[Measurement, ...]
+    sql: str
+    timeout_seconds: float | None
+    rows_sql: str = ""
+    may_show_secret: bool = False
+
+    def taken(self, values: Mapping[str, object]) -> dict[str, object]:
+        """What was found under each measurement's name."""
+        return {item.name: values.get(item.alias) for item in self.measurements}
+
+
+OwnStep: TypeAlias = KeyStep | QueryStep | MeasureStep | ValueStep | CallStep
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,18 +188,37 @@ class TablePlan:
     element_key_sql: str
     mode: str
     mode_reason: str
+    values: tuple[ValueStep, ...] = ()
+    calls: tuple[CallStep, ...] = ()
+
+    @property
+    def counting_bad(self) -> frozenset[str]:
+        """Rules whose number counts what is bad; rows of a lower bound or a range are not."""
+        return frozenset(rule.rule_id for rule in self.rules if rule.lists_rows)
 
     @property
     def listable(self) -> frozenset[str]:
-        """Rules whose bad rows can be named; a rule that measures the table has none."""
-        steps: list[Tally | KeyStep | QueryStep] = [*self.scan.tallies, *self.keys, *self.queries]
-        return frozenset(step.rule_id for step in steps)
+        """Rules whose rows are listed; a rule that measures the table has none.
+
+        A key's or query's rows are listed even if they are not bad: its number comes from there.
+        """
+        counted = {tally.rule_id for tally in self.scan.tallies}
+        counted |= {step.rule_id for step in self.values if step.rows_sql}
+        keys = {step.rule_id for step in self.keys}
+        queries = {step.rule_id for step in self.queries} | {step.rule_id for step in self.calls}
+        return frozenset(counted & self.counting_bad | keys | queries)
+
+    @property
+    def withheld(self) -> frozenset[str]:
+        """Rules whose value must not be told, for it may come out of a sensitive column."""
+        return frozenset(step.rule_id for step in self.values if step.may_show_secret)
 
     @property
     def marked(self) -> frozenset[str]:
         """Rules that say of each row of the table whether it is bad; a user's query does not."""
         own = {step.rule_id for step in self.queries if not step.violates}
-        return self.listable - own
+        own |= {step.rule_id for step in self.values} | {step.rule_id for step in self.calls}
+        return self.listable & self.counting_bad - own
 
     @property
     def actions(self) -> int:
@@ -161,12 +228,13 @@ class TablePlan:
     @property
     def own_steps(self) -> tuple[OwnStep, ...]:
         """The steps that are an action each, beside the scan."""
-        return (*self.keys, *self.queries, *self.measures)
+        return (*self.keys, *self.queries, *self.measures, *self.values, *self.calls)
 
     @property
     def measurements(self) -> tuple[Measurement, ...]:
         """Every number that is taken, in the scan or beside it."""
-        beside = (taken for step in self.measures for taken in step.measurements)
+        steps: tuple[MeasureStep | ValueStep, ...] = (*self.measures, *self.values)
+        beside = (taken for step in steps for taken in step.measurements)
         return (*self.scan.measurements, *beside)
 
 

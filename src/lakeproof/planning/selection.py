@@ -4,7 +4,8 @@
 
 A space (or a further text) means or, a comma means and; `*`, `?` and `[abc]` stand for characters;
 case matters. A word without a method is a rule's name. What contains a space or a comma is
-reached with a `?` in that place. dbt users know all of it.
+reached with a `?` in that place. dbt users know all of it, but `schedule-due:2026-01-15T20:00Z`:
+the rules that are due in that minute.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from fnmatch import fnmatchcase
 from typing import Self
 
@@ -19,7 +21,9 @@ from lakeproof.errors import CheckDefinitionError, ConfigError, NothingSelectedE
 from lakeproof.model.names import TableName
 from lakeproof.model.nearest import nearest
 from lakeproof.model.outcome import CheckStatus
+from lakeproof.model.printable import counted
 from lakeproof.model.rule import RejectedRule, Rule, Severity
+from lakeproof.model.schedule import Due, is_due
 
 AnyRule = Rule | RejectedRule
 LastStatuses = Callable[[], Mapping[tuple[str, str], str]]
@@ -33,6 +37,8 @@ _CLOSED = {
     "status": (*CheckStatus, NEW),
 }
 _GLOB = frozenset("*?[")
+_DUE = "schedule-due"
+_NAMED_MAX = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +60,10 @@ Group = tuple[Term, ...]
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """The rules that are meant, in their order, and a line for each term that met nothing."""
+    """The rules that are meant, in their order.
+
+    `unmatched` has a line for each term that met nothing, or that some rules leave undecided.
+    """
 
     rules: tuple[AnyRule, ...]
     unmatched: tuple[str, ...]
@@ -106,7 +115,12 @@ class Selection:
             for group in groups
             if not any(values.meet(rule, (group,)) for rule in rules)
         )
-        return Chosen(tuple(kept), tuple(unmatched), len(rules))
+        undecided = [
+            line
+            for term in dict.fromkeys(term for group in groups for term in group)
+            if term.method == _DUE and (line := _undecided(rules, term))
+        ]
+        return Chosen(tuple(kept), (*unmatched, *undecided), len(rules))
 
     def _statuses(self, last_statuses: LastStatuses | None) -> Mapping[tuple[str, str], str]:
         terms = self._status_terms
@@ -150,14 +164,14 @@ class _Values:
     statuses: Mapping[tuple[str, str], str]
 
     def meet(self, rule: AnyRule, groups: Sequence[Group]) -> bool:
-        return any(
-            all(term.matches(self._of(rule, term.method)) for term in group) for group in groups
-        )
+        return any(all(term.matches(self._of(rule, term)) for term in group) for group in groups)
 
     def why_unmatched(self, group: Group) -> str:
         """The first term that no rule meets, with what is near; else that none meets all."""
         for term in group:
-            known = {value for rule in self.rules for value in self._of(rule, term.method)}
+            known = {value for rule in self.rules for value in self._of(rule, term)}
+            if term.method == _DUE and not known:
+                return f"no rule is due by {term.text}"
             if not term.matches(known):
                 # A glob is near to what its letters are near to.
                 word = "".join(letter for letter in term.pattern if letter not in "*?[]!")
@@ -167,10 +181,25 @@ class _Values:
                 return f"{term.text} matches no rule{f' ({told})' if told else ''}"
         return f"no rule matches all of {','.join(term.text for term in group)}"
 
-    def _of(self, rule: AnyRule, method: str) -> tuple[str, ...]:
-        if method == "status":
+    def _of(self, rule: AnyRule, term: Term) -> tuple[str, ...]:
+        if term.method == "status":
             return (self.statuses.get(status_key(rule), NEW),)
-        return _READ[method](rule)
+        if term.method == _DUE:
+            answer = is_due(rule.declared, datetime.fromisoformat(term.pattern))
+            return (term.pattern,) if answer.due is Due.DUE else ()
+        return _READ[term.method](rule)
+
+
+def _undecided(rules: Sequence[AnyRule], term: Term) -> str:
+    """The rules of which nobody here knows whether they are due; '' if there are none."""
+    at = datetime.fromisoformat(term.pattern)
+    found = [(rule.key, is_due(rule.declared, at)) for rule in rules]
+    left = [(key, answer.reason) for key, answer in found if answer.due is Due.UNDECIDABLE]
+    if not left:
+        return ""
+    named = "; ".join(f"{key}: {reason}" for key, reason in left[:_NAMED_MAX])
+    more = ", ..." if len(left) > _NAMED_MAX else ""
+    return f"{term.text} cannot be decided for {counted(len(left), 'rule')} ({named}{more})"
 
 
 def status_key(rule: AnyRule) -> tuple[str, str]:
@@ -190,7 +219,7 @@ def _table_names(rule: AnyRule) -> tuple[str, ...]:
 
 
 def _column_names(rule: AnyRule) -> tuple[str, ...]:
-    if isinstance(rule, Rule):
+    if isinstance(rule, Rule) and rule.columns:
         return rule.columns
     return tuple(rule.column_label.split(",")) if rule.column_label else ()
 
@@ -203,8 +232,9 @@ _READ: dict[str, Callable[[AnyRule], tuple[str, ...]]] = {
     "dimension": lambda rule: (rule.dimension,) if rule.dimension else (),
     "severity": lambda rule: (rule.severity.value,),
     "check": lambda rule: (rule.check,),
+    "id": lambda rule: (rule.declared["id"],) if rule.declared.get("id") else (),
 }
-METHODS = (*_READ, "status")
+METHODS = (*_READ, "status", _DUE)
 
 
 def _groups(given: str | Iterable[str], option: str) -> tuple[Group, ...]:
@@ -242,6 +272,8 @@ def _term(text: str, word: str, option: str) -> Term:
 
 def _refuse_impossible(term: Term, option: str) -> None:
     """Where all values are known beforehand, one that cannot be met is a typo."""
+    if term.method == _DUE:
+        _require_time(term, option)
     known = _CLOSED.get(term.method)
     if known is None or term.matches(known):
         return
@@ -251,3 +283,13 @@ def _refuse_impossible(term: Term, option: str) -> None:
         f"{option} {term.text!r}: no {term.method} is called {term.pattern!r}. {hint}"
         f"Known: {', '.join(known)}"
     )
+
+
+def _require_time(term: Term, option: str) -> None:
+    try:
+        datetime.fromisoformat(term.pattern)
+    except ValueError as problem:
+        raise ConfigError(
+            f"{option} {term.text!r}: {term.pattern!r} is no ISO time such as 2026-01-15T20:00Z; "
+            "without a zone it is UTC"
+        ) from problem

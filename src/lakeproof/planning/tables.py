@@ -6,9 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from lakeproof.config import TableSettings
 from lakeproof.model.column import Column, column_named
 from lakeproof.model.names import TableName
 from lakeproof.model.position import Position
+
+NOTHING_DECLARED = TableSettings()
+STAND_IN = "frame"
+"""The format of a frame or file that is checked under a table's name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,14 +55,22 @@ class TableReader(Protocol):
         key: Sequence[str],
         position: Position | None = None,
         sensitive: Sequence[str] = (),
+        declared: TableSettings = NOTHING_DECLARED,
     ) -> PinnedTable:
-        """The table at `position`, or at its head now."""
+        """The table at `position`, or at its head now.
+
+        A column of `key` or `sensitive` must be there. What a contract has `declared` of them
+        counts as far as the table has it, and its key only where there is no other.
+        """
 
     def key_sql(self, pinned: PinnedTable, columns: Sequence[Column]) -> str:
         """The canonical key of these columns, as an expression over the table."""
 
     def query_key_sql(self, sql: str, pinned: PinnedTable, hidden: Sequence[str] = ()) -> str:
         """The key of a query's rows: by the table's key if it returns that, else a row hash."""
+
+    def query_columns(self, sql: str) -> tuple[Column, ...]:
+        """The columns that a query returns."""
 
     def element_key_sql(self, key_sql: str, position_sql: str) -> str:
         """The key of one element of a row, as `model.canonical.element_key` makes it."""

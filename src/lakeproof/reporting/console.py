@@ -113,6 +113,8 @@ def found_text(result: CheckResult) -> str:
         bound, tolerance = _bound_and_tolerance(result)
         if bound and bound in result.details:
             allowed = f"tolerated {printable(tolerance)}" if tolerance else ""
+        elif f"must be {result.threshold}" in result.details:  # a contract's operators say it all
+            found, allowed = printable(result.details), ""
     return "; ".join(fact for fact in (found, allowed, news_text(result)) if fact)
 
 

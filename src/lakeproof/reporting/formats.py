@@ -11,6 +11,7 @@ from lakeproof.reporting.document import render_json, render_jsonl
 from lakeproof.reporting.github import render_github
 from lakeproof.reporting.junit import render_junit
 from lakeproof.reporting.markdown import render_markdown
+from lakeproof.reporting.observability import render_observability
 from lakeproof.reporting.run_report import RunReport
 
 
@@ -38,5 +39,6 @@ REPORT_FORMATS: Mapping[str, ReportFormat] = {
         ReportFormat("markdown", render_markdown, ".md", "report.md"),
         ReportFormat("github", render_github),
         ReportFormat("csv", render_csv, ".csv", "results.csv"),
+        ReportFormat("observability", render_observability),
     )
 }

@@ -8,7 +8,7 @@ from lakeproof.engines.engine import Engine
 from lakeproof.errors import RuleTimeoutError
 from lakeproof.planning.bad_rows import branch_sql
 from lakeproof.planning.fuse import narrow
-from lakeproof.planning.plan import KeyStep, MeasureStep, OwnStep, QueryStep
+from lakeproof.planning.plan import CallStep, KeyStep, MeasureStep, OwnStep, QueryStep, ValueStep
 from lakeproof.running.findings import TableFindings, error_text
 from lakeproof.running.listing import list_bad_rows
 from lakeproof.running.progress import Listener, StepDone
@@ -84,6 +84,15 @@ def _take(found: TableFindings, step: OwnStep, engine: Engine, limit: float | No
     if isinstance(step, MeasureStep):
         found.values.update(engine.fetch_row(step.sql, limit))
         return
+    if isinstance(step, ValueStep):
+        found.values.update(engine.fetch_row(step.sql, limit))
+        _note_counted_rows(found, step)
+        return
+    if isinstance(step, CallStep):
+        value = engine.call(step, found.plan.pinned, found.now, limit)
+        if value is not None:
+            found.values[step.value_alias] = value
+            return
     if isinstance(step, KeyStep):
         failing = int(str(engine.fetch_row(step.sql, limit)["surplus_rows"]))
     else:
@@ -95,7 +104,18 @@ def _take(found: TableFindings, step: OwnStep, engine: Engine, limit: float | No
         found.failing[step.rule_id] = failing
 
 
+def _note_counted_rows(found: TableFindings, step: ValueStep) -> None:
+    """Remember how many rows were counted, if they are bad ones that can be listed."""
+    count = step.taken(found.values)["value"]
+    if step.rule_id in found.plan.listable and isinstance(count, int) and count:
+        found.failing[step.rule_id] = count
+
+
 def _what(step: OwnStep) -> str:
     if isinstance(step, KeyStep):
         return f"key ({', '.join(step.columns)})"
-    return step.what if isinstance(step, QueryStep) else "measure"
+    if isinstance(step, QueryStep):
+        return step.what
+    if isinstance(step, CallStep):
+        return f"function of engine {step.rule.arguments['engine']}"
+    return "measure" if isinstance(step, MeasureStep) else "value"

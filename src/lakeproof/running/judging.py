@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from decimal import Decimal
 
 from lakeproof.checks.catalogue import find_check
 from lakeproof.checks.kinds import (
@@ -15,7 +16,9 @@ from lakeproof.checks.kinds import (
     RowCheck,
     Verdict,
 )
+from lakeproof.checks.plug_in import PlugInCheck
 from lakeproof.errors import LakeproofError
+from lakeproof.model.comparison import Value
 from lakeproof.model.printable import counted
 from lakeproof.model.rule import Rule
 from lakeproof.model.violation import HitSummary
@@ -58,7 +61,9 @@ def _rows_in_scope(rule: Rule, found: TableFindings) -> int | None:
     return None if rows is None else int(str(rows))
 
 
-def _judge(rule: Rule, found: TableFindings, total: int, hits: HitSummary | None) -> Verdict:
+def _judge(  # noqa: PLR0911 (one for each shape of check)
+    rule: Rule, found: TableFindings, total: int, hits: HitSummary | None
+) -> Verdict:
     check = find_check(rule.check).for_arguments(rule.arguments)
     failing = found.failing.get(rule.rule_id, 0)
     if isinstance(check, RowCheck):
@@ -77,8 +82,22 @@ def _judge(rule: Rule, found: TableFindings, total: int, hits: HitSummary | None
             for item in found.plan.measurements
             if item.rule_id == rule.rule_id
         }
-        return check.judge(taken, rule.arguments, _facts(rule, found, total))
+        verdict = check.judge(taken, rule.arguments, _facts(rule, found, total))
+        # A query that counted bad rows: its number is theirs.
+        return replace(verdict, failing=failing, number=None) if failing else verdict
+    if isinstance(check, PlugInCheck):
+        value = _called_value(rule, found)
+        if value is not None:
+            return check.judge_value(value, total)
+        return check.judge_rows(failing, total, rule.arguments)
     raise LakeproofError(f"check {rule.check!r} has a shape that cannot be judged")
+
+
+def _called_value(rule: Rule, found: TableFindings) -> Value | None:
+    """What a user's function returned, unless it was rows."""
+    aliases = [step.value_alias for step in found.plan.calls if step.rule_id == rule.rule_id]
+    value = found.values.get(aliases[0])
+    return value if isinstance(value, (bool, int, float, Decimal, str)) else None
 
 
 def _with_elements(verdict: Verdict, rule: Rule, found: TableFindings) -> Verdict:

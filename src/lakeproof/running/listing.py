@@ -20,10 +20,10 @@ def list_bad_rows(
     When the pass breaks, each rule is tried alone, and those that can be listed are listed
     together after all: one broken rule costs the others nothing.
     """
-    if not found.failing:
+    wanted = frozenset(found.failing) & found.plan.listable
+    if not wanted:
         return
     started = time.monotonic()
-    wanted = frozenset(found.failing) & found.plan.listable
     try:
         _hold(found, wanted, engine, budget.for_action())
     except Exception as problem:  # noqa: BLE001 (counts stand; whose rows are unknown is found out)
@@ -75,19 +75,23 @@ def _let_go(found: TableFindings) -> None:
 def _cross_check(found: TableFindings) -> None:
     """Bad rows are counted twice, by the scan and by the listing; a pinned table gives one answer.
 
-    A query or key whose rows could not be listed has no verdict: its listing is part of it.
+    A query or key whose rows could not be listed has no verdict: its listing is part of it. A
+    query that counts its rows itself has one, and goes without rows.
     """
-    for step in found.plan.own_steps:
-        if step.rule_id in found.unlisted:
-            found.errors[step.rule_id] = found.unlisted[step.rule_id]
+    _drop_rows_that_were_not_counted(found)
+    by_listing = {step.rule_id for step in found.plan.own_steps}
+    by_listing -= {step.rule_id for step in found.plan.values}
+    for rule_id in by_listing & found.unlisted.keys():
+        found.errors[rule_id] = found.unlisted[rule_id]
     inexact = {step.rule_id for step in found.plan.keys if step.strategy is KeyStrategy.HASHED}
     elements = {
         tally.rule_id: int(str(found.values.get(tally.elements_alias, 0)))
         for tally in found.plan.scan.tallies
         if tally.elements
     }
+    unknown = {*found.errors, *found.unlisted, *inexact}
     for rule_id, rows in found.failing.items():
-        if rule_id in found.errors or rule_id in found.unlisted or rule_id in inexact:
+        if rule_id in unknown or rule_id not in found.plan.listable:
             continue
         summary = found.summaries.get(rule_id)
         listed = summary.excess if summary else 0
@@ -97,3 +101,19 @@ def _cross_check(found: TableFindings) -> None:
                 f"two counts of its bad rows differ, {counted} and {listed}: "
                 "the table has no history to pin, and changed while it was read. Run again"
             )
+
+
+def _drop_rows_that_were_not_counted(found: TableFindings) -> None:
+    """Take back the rows of a counting query where they are not as many as it counted."""
+    for step in found.plan.values:
+        rule_id = step.rule_id
+        counted = found.failing.get(rule_id)
+        if counted is None or rule_id in found.unlisted or rule_id not in found.plan.listable:
+            continue
+        summary = found.summaries.get(rule_id)
+        listed = summary.excess if summary else 0
+        if listed != counted:
+            found.unlisted[rule_id] = f"the query counted {counted}, and {listed} were found"
+            found.summaries = {
+                known: of for known, of in found.summaries.items() if known != rule_id
+            }

@@ -11,6 +11,7 @@ from lakeproof.model.rule import RejectedRule, Rule, Severity
 from lakeproof.planning.places import find_place
 from lakeproof.planning.tables import PinnedTable
 from lakeproof.running.findings import TableFindings
+from lakeproof.running.holding import held_against
 from lakeproof.running.judging import Evaluation
 
 
@@ -40,7 +41,7 @@ class ResultDraft:
         pinned = found.plan.pinned
         unjudged = replace(
             self._unjudged(rule, evaluation.error),
-            threshold=str(rule.threshold),
+            threshold=rule.limit,
             position=pinned.position.to_json() if pinned.position else "",
             duration=round(evaluation.seconds, 3),
             table_rows=found.table_rows,
@@ -50,7 +51,9 @@ class ResultDraft:
         verdict = evaluation.verdict
         if verdict is None:
             return unjudged
-        if verdict.skipped:
+        held = held_against(rule, verdict)
+        verdict = replace(verdict, details=held.details, measure=held.measure)
+        if held.skipped:
             return replace(
                 unjudged,
                 status=CheckStatus.SKIPPED,
@@ -59,29 +62,30 @@ class ResultDraft:
                 measure=verdict.measure,
                 measures=dict(verdict.measures),
             )
-        passed = rule.threshold.allows(verdict.excess, verdict.share)
         if _shows_sensitive_values(rule, pinned):
-            verdict = _withheld(verdict, passed=passed)
+            verdict = _withheld(verdict, passed=held.passed)
         failed = CheckStatus.FAILED if rule.severity is Severity.ERROR else CheckStatus.WARNED
+        hits = evaluation.hits if rule.lists_rows else None
         unlisted = found.unlisted.get(rule.rule_id)
         note = f" (bad rows were not listed: {unlisted})" if unlisted else ""
-        bound = f"{verdict.bound}; {rule.threshold}" if verdict.bound else str(rule.threshold)
+        bound = f"{verdict.bound}; {rule.limit}" if verdict.bound else rule.limit
         return replace(
             unjudged,
-            status=CheckStatus.PASSED if passed else failed,
-            failing_rows=verdict.failing,
+            status=CheckStatus.PASSED if held.passed else failed,
+            failing_rows=held.failing,
             total_rows=verdict.total,
             details=_cut(verdict.details + note),
             measure=verdict.measure,
             measures=dict(verdict.measures),
             threshold=bound,
-            sample_keys=evaluation.hits.sample_keys if evaluation.hits else (),
-            sample_values=evaluation.hits.sample_values if evaluation.hits else (),
+            sample_keys=hits.sample_keys if hits else (),
+            sample_values=hits.sample_values if hits else (),
         )
 
     def rejected(self, rule: RejectedRule) -> CheckResult:
         """The result of a rule that could not even be planned."""
-        return replace(self._unjudged(rule, rule.reason), mode="")
+        status = CheckStatus.SKIPPED if rule.is_skipped else CheckStatus.ERROR
+        return replace(self._unjudged(rule, rule.reason), status=status, mode="")
 
     def _unjudged(self, rule: Rule | RejectedRule, reason: str) -> CheckResult:
         return CheckResult(
@@ -105,6 +109,7 @@ class ResultDraft:
             try_number=self.labels.try_number,
             dag_run_id=self.labels.dag_run_id,
             source=rule.source,
+            declared=dict(rule.declared),
         )
 
 

@@ -233,7 +233,8 @@ class Runner:
             if self.quarantine is None or _is_settled(found, recorded):
                 continue
             started = time.monotonic()
-            bad = frozenset(found.failing) & frozenset(found.evaluated)
+            known = frozenset(found.evaluated) & found.plan.counting_bad
+            bad = frozenset(found.failing) & known
             try:
                 rows = self.quarantine.fill(
                     found.plan, bad, labels.run_id, may_repeat=labels.may_repeat
@@ -255,9 +256,10 @@ class Runner:
         if batch is None:
             return {}
         view = found.hits.view if found.hits is not None else None
+        ids = [name for name in found.evaluated if name in found.plan.counting_bad]
         news = self._timed(
             f"violations of {found.plan.pinned.table}",
-            lambda: self._store.apply_hits(batch, labels.run_id, found.evaluated, view, plan.now),
+            lambda: self._store.apply_hits(batch, labels.run_id, ids, view, plan.now),
         )
         return {rule_id: news[rule_id] for rule_id in news if rule_id in found.plan.listable}
 

@@ -91,6 +91,8 @@ def _plain_value(value: object) -> object:
         return moment_text(value)
     if isinstance(value, (tuple, list)):
         return [_plain_value(item) for item in value]
+    if isinstance(value, Mapping):
+        return {storable(str(name)): _plain_value(item) for name, item in value.items()}
     return value
 
 

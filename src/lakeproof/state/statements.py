@@ -73,9 +73,6 @@ def result_row(result: CheckResult) -> dict[str, object]:
     row["column_name"] = result.column_name or ""
     row["details"] = result.details[:DETAILS_CHARACTERS_MAX]
     row["executed_at"] = datetime.fromisoformat(result.executed_at)
-    row["measures"] = {
-        name: value if math.isfinite(value) else None for name, value in result.measures.items()
-    }
     return row
 
 
@@ -100,6 +97,7 @@ def result_of_row(row: Mapping[str, Any]) -> CheckResult:
     # Arrow gives a map as pairs; a number that JSON does not have was kept as NULL.
     measures = dict(given.get("measures", ()))
     given["measures"] = {k: math.nan if v is None else v for k, v in measures.items()}
+    given["declared"] = dict(given.get("declared", ()))
     return CheckResult(**given)
 
 

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 
 from lakeproof.model.names import TableName
 
-SCHEMA_VERSION = 2
-"""Version 2 keeps with each result what its reports show; tables of version 1 are brought up."""
+SCHEMA_VERSION = 3
+"""Version 2 keeps with each result what its reports show, version 3 what its contract declares;
+tables of older versions are brought up."""
 VERSION_PROPERTY = "lakeproof.schema_version"
 KIND_PROPERTY = "lakeproof.table"
 
@@ -24,6 +25,7 @@ COUNT = "BIGINT"
 SMALL = "INT"
 NUMBER = "DOUBLE"
 NUMBERS = "MAP<STRING,DOUBLE>"
+WORDS = "MAP<STRING,STRING>"
 MOMENT = "TIMESTAMP_NTZ"
 """Without zone, in UTC, to the microsecond: reads the same in every session and engine."""
 
@@ -93,6 +95,7 @@ RESULTS = StateTable(
         StateColumn("sample_values", TEXTS, "what the checked columns held there"),
         StateColumn("measures", NUMBERS, "every number that the check took, by name"),
         StateColumn("source", TEXT, "where the rule was written, as file:line"),
+        StateColumn("declared", WORDS, "what the contract says beside, by name"),
     ),
 )
 

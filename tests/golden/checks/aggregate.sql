@@ -132,6 +132,26 @@ SELECT count(*) AS table_rows,
        VARIANCE(CAST("amount" AS DOUBLE)) AS rule_0_value
 FROM "iceberg"."lakehouse"."sales" FOR VERSION AS OF 7;
 
+-- sample: amount DOUBLE | function='stddev_pop', max_value=5
+-- spark
+SELECT count(*) AS table_rows,
+       STDDEV_POP(`amount`) AS rule_0_value
+FROM `iceberg`.`lakehouse`.`sales` VERSION AS OF 7;
+-- trino
+SELECT count(*) AS table_rows,
+       STDDEV_POP("amount") AS rule_0_value
+FROM "iceberg"."lakehouse"."sales" FOR VERSION AS OF 7;
+
+-- sample: amount INT | function='variance_pop', max_value=5
+-- spark
+SELECT count(*) AS table_rows,
+       VAR_POP(CAST(`amount` AS DOUBLE)) AS rule_0_value
+FROM `iceberg`.`lakehouse`.`sales` VERSION AS OF 7;
+-- trino
+SELECT count(*) AS table_rows,
+       VAR_POP(CAST("amount" AS DOUBLE)) AS rule_0_value
+FROM "iceberg"."lakehouse"."sales" FOR VERSION AS OF 7;
+
 -- sample: amount INT | function='percentile', percentile=0.95, max_value=5 | filtered
 -- spark
 SELECT PERCENTILE(CAST(`amount` AS DOUBLE), 0.95) AS rule_0_value
@@ -174,6 +194,17 @@ FROM `iceberg`.`lakehouse`.`sales` VERSION AS OF 7;
 -- trino
 SELECT count(*) AS table_rows,
        APPROX_DISTINCT("code") AS rule_0_value
+FROM "iceberg"."lakehouse"."sales" FOR VERSION AS OF 7;
+
+-- sample: code STRING | function='distinct_share', min_value=0.5
+-- spark
+SELECT COUNT(DISTINCT `code`) AS rule_0_value,
+       COUNT(`code`) AS rule_0_count
+FROM `iceberg`.`lakehouse`.`sales` VERSION AS OF 7;
+-- trino
+SELECT count(*) AS table_rows,
+       COUNT(DISTINCT "code") AS rule_0_value,
+       COUNT("code") AS rule_0_count
 FROM "iceberg"."lakehouse"."sales" FOR VERSION AS OF 7;
 
 -- sample: code STRING | function='null_share', max_value=0.1

@@ -90,6 +90,16 @@ SELECT count(*) AS table_rows,
        coalesce(sum(CASE WHEN NOT "c" IS NULL AND (REGEXP_LIKE("c", '(?<!\\)(?:\\\\)*\\u[0-9A-Fa-f]{0,3}[^\x00-\x7F]') OR NOT ("c" IS JSON WITH UNIQUE KEYS)) THEN 1 ELSE 0 END), 0) AS rule_0
 FROM "iceberg"."lakehouse"."sales" FOR VERSION AS OF 7;
 
+-- sample: c STRING | kind='base64'
+-- spark
+SELECT count(*) AS table_rows,
+       coalesce(sum(CASE WHEN NOT (`c` RLIKE '\\A(?=.)(?:[A-Za-z0-9+/]{4})*+(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?\\z') THEN 1 ELSE 0 END), 0) AS rule_0
+FROM `iceberg`.`lakehouse`.`sales` VERSION AS OF 7;
+-- trino
+SELECT count(*) AS table_rows,
+       coalesce(sum(CASE WHEN NOT (REGEXP_LIKE("c", '\A(?=.)(?:[A-Za-z0-9+/]{4})*+(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?\z')) THEN 1 ELSE 0 END), 0) AS rule_0
+FROM "iceberg"."lakehouse"."sales" FOR VERSION AS OF 7;
+
 -- sample: c STRING COLLATE UTF8_LCASE | kind='iso_date'
 -- spark
 SELECT count(*) AS table_rows,

@@ -20,6 +20,16 @@ SELECT count(*) AS table_rows,
        MAX(CAST(TO_UNIXTIME("at") * 1000000 AS BIGINT)) AS rule_0_micros
 FROM "iceberg"."lakehouse"."sales" FOR VERSION AS OF 7;
 
+-- sample: at TIMESTAMP | max_age='2d', by_day=True
+-- spark
+SELECT count(*) AS table_rows,
+       MAX(UNIX_MICROS(`at`)) AS rule_0_micros
+FROM `iceberg`.`lakehouse`.`sales` VERSION AS OF 7;
+-- trino
+SELECT count(*) AS table_rows,
+       MAX(CAST(TO_UNIXTIME("at") * 1000000 AS BIGINT)) AS rule_0_micros
+FROM "iceberg"."lakehouse"."sales" FOR VERSION AS OF 7;
+
 -- sample: at TIMESTAMP_NTZ | max_age=90 | filtered
 -- spark
 SELECT count(*) AS table_rows,

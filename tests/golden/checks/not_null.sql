@@ -77,3 +77,13 @@ FROM `iceberg`.`lakehouse`.`sales` VERSION AS OF 7;
 SELECT count(*) AS table_rows,
        coalesce(sum(CASE WHEN any_match(map_values("trips"), _lakeproof_item_0 -> "_lakeproof_item_0"."end" IS NULL) THEN 1 ELSE 0 END), 0) AS rule_0
 FROM "iceberg"."lakehouse"."sales" FOR VERSION AS OF 7;
+
+-- sample: trip STRUCT<START:DATE,END:DATE> | trip.end | parent_optional=True
+-- spark
+SELECT count(*) AS table_rows,
+       coalesce(sum(CASE WHEN NOT `trip` IS NULL AND `trip`.`end` IS NULL THEN 1 ELSE 0 END), 0) AS rule_0
+FROM `iceberg`.`lakehouse`.`sales` VERSION AS OF 7;
+-- trino
+SELECT count(*) AS table_rows,
+       coalesce(sum(CASE WHEN NOT "trip" IS NULL AND "trip"."end" IS NULL THEN 1 ELSE 0 END), 0) AS rule_0
+FROM "iceberg"."lakehouse"."sales" FOR VERSION AS OF 7;

@@ -79,3 +79,33 @@ FROM `iceberg`.`lakehouse`.`sales` VERSION AS OF 7;
 SELECT count(*) AS table_rows,
        coalesce(sum(CASE WHEN "at" < CAST('2024-01-01 00:00:00.000001' AS TIMESTAMP) THEN 1 ELSE 0 END), 0) AS rule_0
 FROM "iceberg"."lakehouse"."sales" FOR VERSION AS OF 7;
+
+-- sample: id INT | min_value=0.5, min_exclusive=True
+-- spark
+SELECT count(*) AS table_rows,
+       coalesce(sum(CASE WHEN NOT `id` IS NULL AND NOT (`id` > 0) THEN 1 ELSE 0 END), 0) AS rule_0
+FROM `iceberg`.`lakehouse`.`sales` VERSION AS OF 7;
+-- trino
+SELECT count(*) AS table_rows,
+       coalesce(sum(CASE WHEN NOT "id" IS NULL AND NOT ("id" > 0) THEN 1 ELSE 0 END), 0) AS rule_0
+FROM "iceberg"."lakehouse"."sales" FOR VERSION AS OF 7;
+
+-- sample: x DOUBLE | max_value=1, max_exclusive=True
+-- spark
+SELECT count(*) AS table_rows,
+       coalesce(sum(CASE WHEN (NOT `x` IS NULL AND NOT (`x` < CAST('1.0' AS DOUBLE))) OR ISNAN(`x`) THEN 1 ELSE 0 END), 0) AS rule_0
+FROM `iceberg`.`lakehouse`.`sales` VERSION AS OF 7;
+-- trino
+SELECT count(*) AS table_rows,
+       coalesce(sum(CASE WHEN (NOT "x" IS NULL AND NOT ("x" < CAST('1.0' AS DOUBLE))) OR IS_NAN("x") THEN 1 ELSE 0 END), 0) AS rule_0
+FROM "iceberg"."lakehouse"."sales" FOR VERSION AS OF 7;
+
+-- sample: at STRING | min_value='08:00', pattern='HH:mm[:ss]'
+-- spark
+SELECT count(*) AS table_rows,
+       coalesce(sum(CASE WHEN NOT `at` IS NULL AND (CAST(TRY_TO_TIMESTAMP(`at`, 'HH:mm[:ss]') AS TIMESTAMP_NTZ) IS NULL OR CAST(TRY_TO_TIMESTAMP(`at`, 'HH:mm[:ss]') AS TIMESTAMP_NTZ) < CAST('1970-01-01 08:00:00.000000' AS TIMESTAMP_NTZ)) THEN 1 ELSE 0 END), 0) AS rule_0
+FROM `iceberg`.`lakehouse`.`sales` VERSION AS OF 7;
+-- trino
+SELECT count(*) AS table_rows,
+       coalesce(sum(CASE WHEN NOT "at" IS NULL AND (CAST(TRY(PARSE_DATETIME("at", 'HH:mm[:ss]')) AS TIMESTAMP) IS NULL OR CAST(TRY(PARSE_DATETIME("at", 'HH:mm[:ss]')) AS TIMESTAMP) < CAST('1970-01-01 08:00:00.000000' AS TIMESTAMP)) THEN 1 ELSE 0 END), 0) AS rule_0
+FROM "iceberg"."lakehouse"."sales" FOR VERSION AS OF 7;

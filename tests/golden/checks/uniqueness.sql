@@ -139,3 +139,24 @@ FROM (
   GROUP BY
     "a.b `c` ""d"" select ünï😀"
 );
+
+-- sample: trip STRUCT<START:DATE,END:DATE> | trip.start
+-- spark
+SELECT coalesce(sum(n - bit_count(bits)), 0) AS surplus_rows
+FROM (SELECT count(*) AS n, bit_or(shiftleft(1L, CAST((CAST(unix_date(`trip`.`start`) AS BIGINT) & 63L) AS INT))) AS bits
+FROM `iceberg`.`lakehouse`.`sales` VERSION AS OF 7
+WHERE `trip`.`start` IS NOT NULL
+GROUP BY shiftright(CAST(unix_date(`trip`.`start`) AS BIGINT), 6));
+-- trino
+SELECT
+  COALESCE(SUM(_lakeproof_rows - 1), 0) AS surplus_rows
+FROM (
+  SELECT
+    "trip"."start" AS "trip.start",
+    COUNT(*) AS _lakeproof_rows
+  FROM "iceberg"."lakehouse"."sales" FOR VERSION AS OF 7
+  WHERE
+    NOT "trip"."start" IS NULL
+  GROUP BY
+    "trip"."start"
+);

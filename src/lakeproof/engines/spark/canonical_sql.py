@@ -13,7 +13,7 @@ for escapes in literals. What Spark offers more simply was tried and is not used
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from lakeproof.errors import CheckDefinitionError
@@ -70,15 +70,21 @@ _SCALARS: Final[dict[str, tuple[str, str]]] = {
     "yearmonthinterval": ("y", "CAST(CAST(CAST({0} AS INTERVAL YEAR TO MONTH) AS INT) AS STRING)"),
 }
 _STRINGS: Final = frozenset({"string", "char", "varchar"})
+_NO_PATHS: Final[Mapping[str, Sequence[str]]] = {}
 
 
 def key_expression(
-    fields: Fields, *, relation: str | None = None, hidden: Container[str] = ()
+    fields: Fields,
+    *,
+    relation: str | None = None,
+    hidden: Container[str] = (),
+    paths: Mapping[str, Sequence[str]] | None = None,
 ) -> str:
     """SQL of the violation_key over these key columns, equal to `model.canonical.encode_key`.
 
     `relation` is the alias that qualifies the columns; needed in a join, and where a struct column
-    bears the name of its table. Of `hidden` columns the key holds a hash, not the value.
+    bears the name of its table. Of `hidden` columns the key holds a hash, not the value. `paths`
+    lead to those that are fields of structs.
     """
     columns = _by_name(fields)
     for name, data_type in columns.items():
@@ -88,7 +94,7 @@ def key_expression(
                 f"Column {name!r} cannot be part of a key: {obstacle}. "
                 "Name other key columns, or give the table a view that casts this one."
             )
-    return _object_expression(columns, relation, hidden)
+    return _object_expression(columns, relation, hidden, paths or {})
 
 
 def row_key_expression(fields: Fields, *, relation: str | None = None) -> str:
@@ -183,23 +189,29 @@ def _by_name(fields: Fields) -> dict[str, DataType]:
 
 
 def _object_expression(
-    columns: dict[str, DataType], relation: str | None, hidden: Container[str] = ()
+    columns: dict[str, DataType],
+    relation: str | None,
+    hidden: Container[str] = (),
+    paths: Mapping[str, Sequence[str]] = _NO_PATHS,
 ) -> str:
     prefix = f"{_identifier(relation)}." if relation is not None else ""
-    return _members("{", columns, prefix, "}", 0, hidden)
+    values = {
+        name: prefix + ".".join(map(_identifier, paths.get(name, (name,)))) for name in columns
+    }
+    return _members("{", columns, values, "}", 0, hidden)
 
 
 def _members(
     opening: str,
     members: dict[str, DataType],
-    prefix: str,
+    values: Mapping[str, str],
     closing: str,
     depth: int,
     hidden: Container[str] = (),
 ) -> str:
     parts: list[str] = []
     for name in sorted(members):
-        value = _value(f"{prefix}{_identifier(name)}", members[name], depth)
+        value = _value(values[name], members[name], depth)
         if name in hidden:
             value = f"""concat('["h","', sha2({value}, 256), '"]')"""
         parts += [_literal(f"{opening}{quote_json(name)}:"), value]
@@ -224,7 +236,8 @@ def _present_value(sql: str, data_type: DataType, depth: int) -> str:
         return _string(f"({sql} COLLATE UTF8_BINARY)" if _is_collated(part) else sql)
     if kind == "struct":
         members = {field.name: field.dataType for field in part.fields}
-        return _members('["o",{', members, f"{sql}.", "}]", depth)
+        values = {name: f"{sql}.{_identifier(name)}" for name in members}
+        return _members('["o",{', members, values, "}]", depth)
     if kind in {"array", "map"}:
         return _elements(sql, part, depth)
     tag, text = ("d", _decimal_text(part.scale)) if kind == "decimal" else _SCALARS[kind]

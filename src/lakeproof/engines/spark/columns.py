@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from lakeproof.config import TableSettings
 from lakeproof.engines.spark.canonical_sql import key_expression, row_key_expression
 from lakeproof.errors import CheckDefinitionError
 from lakeproof.model.column import Column
@@ -37,6 +38,25 @@ def _column(name: str, data_type: DataType, *, nullable: bool = True) -> Column:
             return replace(column, element=value, map_key=key)
         case _:
             return column
+
+
+def as_declared(
+    pinned: PinnedTable, sensitive: Sequence[str], declared: TableSettings
+) -> PinnedTable:
+    """The table with what a contract declares of it, as far as the columns are there."""
+    hidden = [name for name in declared.sensitive if pinned.column(name) is not None]
+    is_known = all(pinned.column(name) is not None for name in declared.key)
+    key = pinned.key_columns or (declared.key if is_known else ())
+    return with_sensitive(replace(pinned, key_columns=key), (*sensitive, *hidden))
+
+
+def part_type(schema: StructType, path: Sequence[str]) -> DataType:
+    """The type of a column, or of the field of a struct that the path leads to."""
+    part: Any = schema
+    for name in path:
+        part = part[name].dataType
+    found: DataType = part
+    return found
 
 
 def with_key(pinned: PinnedTable, schema: StructType) -> PinnedTable:

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import TYPE_CHECKING
 
+from lakeproof.checks.plug_in import PlugInCheck
+from lakeproof.config import TableSettings
+from lakeproof.engines.spark.calling import call_function, rows_or_value
 from lakeproof.engines.spark.cancelling import time_limit
 from lakeproof.engines.spark.canonical_sql import (
     element_key_expression,
@@ -13,11 +17,12 @@ from lakeproof.engines.spark.canonical_sql import (
     key_expression,
     row_key_expression,
 )
-from lakeproof.engines.spark.columns import columns_of, with_key, with_sensitive
+from lakeproof.engines.spark.columns import as_declared, columns_of, part_type, with_key
 from lakeproof.engines.spark.hits import SparkHits, named_hits_frame
 from lakeproof.engines.spark.pinning import TableHead, at_position, pinned_relation, read_head
 from lakeproof.engines.spark.problems import unreadable_table
 from lakeproof.engines.spark.safe_sql import ensure_read_only_query, ensure_row_predicate
+from lakeproof.engines.spark.stand_ins import StandIns, view_of
 from lakeproof.engines.spark.values import values_view
 from lakeproof.errors import (
     CheckDefinitionError,
@@ -26,9 +31,10 @@ from lakeproof.errors import (
     short_message,
 )
 from lakeproof.model.column import Column
-from lakeproof.model.names import TableName
+from lakeproof.model.names import TableName, quote
 from lakeproof.model.position import Position
-from lakeproof.planning.tables import PinnedTable
+from lakeproof.planning.plan import CallStep
+from lakeproof.planning.tables import NOTHING_DECLARED, STAND_IN, PinnedTable
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -52,10 +58,15 @@ def require_condition(sql: str, type_text: str) -> None:
 
 
 class SparkEngine:
-    """Works on the session it is given; reads only, and leaves its settings as they are."""
+    """Works on the session it is given; reads only, and leaves its settings as they are.
 
-    def __init__(self, spark: SparkSession) -> None:
+    `stand_ins` are frames and files that are checked under a table's name.
+    """
+
+    def __init__(self, spark: SparkSession, stand_ins: StandIns | None = None) -> None:
         self._spark = spark
+        self._stand_ins = dict(stand_ins or {})
+        self._views: dict[TableName, str] = {}
         self._schemas: dict[TableName, StructType] = {}
 
     def ensure_ready(self) -> None:
@@ -88,14 +99,15 @@ class SparkEngine:
         key: Sequence[str],
         position: Position | None = None,
         sensitive: Sequence[str] = (),
+        declared: TableSettings = NOTHING_DECLARED,
     ) -> PinnedTable:
         try:
-            head = read_head(self._spark, table)
+            head = self._head(table)
             if position is not None:
                 head = at_position(head, table, position)
             elif head.position is not None and self._schema_has_moved_on(table, head):
                 head = replace(head, position=None)
-            relation = pinned_relation(table, head)
+            relation = self._relation(table, head)
             schema = self._spark.sql(f"SELECT * FROM {relation}").schema
         except LakeproofError:
             raise
@@ -112,11 +124,24 @@ class SparkEngine:
             key_columns=tuple(key),
             key_sql="",
         )
-        return with_key(with_sensitive(pinned, sensitive), schema)
+        return with_key(as_declared(pinned, sensitive, declared), schema)
+
+    def _head(self, table: TableName) -> TableHead:
+        if table in self._stand_ins:
+            return TableHead(STAND_IN, f"name:{table}", None)
+        return read_head(self._spark, table)
+
+    def _relation(self, table: TableName, head: TableHead) -> str:
+        stand_in = self._stand_ins.get(table)
+        if stand_in is None:
+            return pinned_relation(table, head)
+        if table not in self._views:
+            self._views[table] = view_of(self._spark, table, stand_in)
+        return quote(self._views[table])
 
     def head(self, table: TableName) -> Position | None:
         try:
-            return read_head(self._spark, table).position
+            return self._head(table).position
         except Exception as problem:
             raise unreadable_table(self._spark, table, problem) from problem
 
@@ -133,8 +158,12 @@ class SparkEngine:
 
     def key_sql(self, pinned: PinnedTable, columns: Sequence[Column]) -> str:
         schema = self._schemas[pinned.table]
-        fields = [schema[column.name] for column in columns]
-        return key_expression(fields, hidden=pinned.sensitive)
+        paths = {column.name: column.path or (column.name,) for column in columns}
+        return key_expression(
+            [(name, part_type(schema, path)) for name, path in paths.items()],
+            hidden={name for name, path in paths.items() if pinned.is_sensitive(path[0])},
+            paths=paths,
+        )
 
     def element_key_sql(self, key_sql: str, position_sql: str) -> str:
         return element_key_expression(key_sql, position_sql)
@@ -146,10 +175,7 @@ class SparkEngine:
         return values_view(self._spark, values, type_text)
 
     def query_key_sql(self, sql: str, pinned: PinnedTable, hidden: Sequence[str] = ()) -> str:
-        try:
-            schema = self._spark.sql(sql).schema
-        except Exception as problem:
-            raise CheckDefinitionError(short_message(problem)) from problem
+        schema = self._query_schema(sql)
         by_name = {field.name.casefold(): field for field in schema.fields}
         if len(by_name) < len(schema.fields):
             names = [field.name.casefold() for field in schema.fields]
@@ -166,6 +192,15 @@ class SparkEngine:
             }
             return key_expression([field for field in fields if field is not None], hidden=secret)
         return row_key_expression(schema.fields)
+
+    def query_columns(self, sql: str) -> tuple[Column, ...]:
+        return columns_of(self._query_schema(sql))
+
+    def _query_schema(self, sql: str) -> StructType:
+        try:
+            return self._spark.sql(sql).schema
+        except Exception as problem:
+            raise CheckDefinitionError(short_message(problem)) from problem
 
     def ensure_query(self, sql: str) -> None:
         ensure_read_only_query(self._spark, sql)
@@ -186,6 +221,27 @@ class SparkEngine:
             rows = self._spark.sql(sql).collect()
         found: dict[str, object] = rows[0].asDict()
         return found
+
+    def call(
+        self, step: CallStep, pinned: PinnedTable, now: datetime, timeout_seconds: float | None
+    ) -> object | None:
+        check = PlugInCheck()
+        arguments = step.rule.arguments
+        with time_limit(self._spark, timeout_seconds):
+            answer = call_function(self._spark, step, pinned.table, now, check.function(arguments))
+        rows, value = rows_or_value(answer, arguments["engine"])
+        if rows is None:
+            return value
+        returned = f"{step.view}_rows"
+        rows.createOrReplaceTempView(returned)
+        # What the function calls like a key may hold anything that must not be shown.
+        hidden = pinned.key_columns if pinned.sensitive else ()
+        key = self.query_key_sql(f"SELECT * FROM {quote(returned)}", pinned, hidden)
+        self._spark.sql(
+            "SELECT violation_key, count(*) AS occurrences, count(*) AS excess, '' AS observed "
+            f"FROM (SELECT {key} AS violation_key FROM {quote(returned)}) GROUP BY violation_key"
+        ).createOrReplaceTempView(step.view)
+        return None
 
     def hold_hits(self, sql: str, timeout_seconds: float | None) -> SparkHits:
         return SparkHits(self._spark, sql, timeout_seconds)

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
+_NO_NAMESPACE = ", nor does its namespace. Name the table in full, or set default_namespace"
+
+
 def unreadable_table(spark: SparkSession, table: TableName, problem: Exception) -> LakeproofError:
     """One table that cannot be read is its rules' error; a catalog that does not answer is not."""
     from pyspark.errors import AnalysisException
@@ -30,10 +33,7 @@ def unreadable_table(spark: SparkSession, table: TableName, problem: Exception) 
             "with a catalog that it has, or set default_catalog"
         )
     if "NoSuchNamespaceException" in str(problem):
-        return CheckDefinitionError(
-            f"table {table} does not exist, nor does its namespace. Name the table in full, or set "
-            "default_namespace"
-        )
+        return CheckDefinitionError(f"table {table} does not exist{_NO_NAMESPACE}")
     silence = None
     if not isinstance(problem, AnalysisException):
         silence = _why_silent(spark, table.catalog)
@@ -55,11 +55,9 @@ def _why_silent(spark: SparkSession, catalog: str) -> str | None:
 
 def _nearest(spark: SparkSession, table: TableName) -> str:
     """The names in the same namespace that may have been meant."""
-    from pyspark.errors import PySparkException
-
     try:
         rows = spark.sql(f"SHOW TABLES IN {TableName(table.parts[:-1]).sql}").collect()
-    except PySparkException:
-        return ""  # nor does the namespace
+    except Exception as problem:  # noqa: BLE001 (a hint; catalogs raise what they like)
+        return _NO_NAMESPACE if "NoSuchNamespace" in str(problem) else ""
     near = nearest(table.short, [row["tableName"] for row in rows])
     return f". Nearest: {', '.join(near)}" if near else ""

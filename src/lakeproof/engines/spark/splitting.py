@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from lakeproof.engines.spark.columns import columns_of, with_key, with_sensitive
+from lakeproof.config import TableSettings
+from lakeproof.engines.spark.columns import as_declared, columns_of, with_key
 from lakeproof.engines.spark.engine import SparkEngine
 from lakeproof.engines.spark.safe_sql import ensure_row_predicate
+from lakeproof.engines.spark.stand_ins import StandIns
 from lakeproof.errors import CheckDefinitionError, short_message
 from lakeproof.model.names import TableName
 from lakeproof.model.position import Position
 from lakeproof.planning.marks import broken_rules_sql, marks_of, names_sql
 from lakeproof.planning.plan import TablePlan
-from lakeproof.planning.tables import PinnedTable
+from lakeproof.planning.tables import NOTHING_DECLARED, PinnedTable
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -25,8 +27,10 @@ RULES = "_lakeproof_rules"
 class FrameEngine(SparkEngine):
     """Plans over a DataFrame that stands for one table; other tables are read as ever."""
 
-    def __init__(self, frame: DataFrame, table: TableName) -> None:
-        super().__init__(frame.sparkSession)
+    def __init__(
+        self, frame: DataFrame, table: TableName, stand_ins: StandIns | None = None
+    ) -> None:
+        super().__init__(frame.sparkSession, stand_ins)
         self._frame = frame
         self._table = table
 
@@ -36,9 +40,10 @@ class FrameEngine(SparkEngine):
         key: Sequence[str],
         position: Position | None = None,
         sensitive: Sequence[str] = (),
+        declared: TableSettings = NOTHING_DECLARED,
     ) -> PinnedTable:
         if table != self._table:
-            return super().pin(table, key, position, sensitive)
+            return super().pin(table, key, position, sensitive, declared)
         schema = self._frame.schema
         self._schemas[table] = schema
         pinned = PinnedTable(
@@ -51,7 +56,7 @@ class FrameEngine(SparkEngine):
             key_columns=tuple(key),
             key_sql="",
         )
-        return with_key(with_sensitive(pinned, sensitive), schema)
+        return with_key(as_declared(pinned, sensitive, declared), schema)
 
     def expression_type(self, pinned: PinnedTable, sql: str) -> str:
         from pyspark.sql import functions as F  # noqa: N812 (its usual name)

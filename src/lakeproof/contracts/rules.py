@@ -1,0 +1,219 @@
+"""A contract in, rules out: what it declares, what its schema implies, what its service promises.
+
+Every entry of the file becomes at least one rule. What does not run is listed with the reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from lakeproof.config import Config
+from lakeproof.contracts.contract import Contract, DeclaredRule, Object, Property, Server
+from lakeproof.contracts.draft import Draft, Placed, PlacedDraft, Setting
+from lakeproof.contracts.engines.choice import chosen_engine
+from lakeproof.contracts.odcs.implied import implied_drafts
+from lakeproof.contracts.odcs.metadata import Metadata, read_metadata
+from lakeproof.contracts.odcs.quality import drafts_of_rule
+from lakeproof.contracts.odcs.relationships import relationship_drafts
+from lakeproof.contracts.odcs.sla import sla_drafts
+from lakeproof.contracts.suite import rule_of
+from lakeproof.contracts.tables import TablePlace
+from lakeproof.errors import LakeproofError, short_message
+from lakeproof.model.names import TableName
+from lakeproof.model.rule import RejectedRule, Rule, Severity
+from lakeproof.model.suite import QualityCheck
+
+AnyRule = Rule | RejectedRule
+
+
+@dataclass(frozen=True, slots=True)
+class ContractReader:
+    """How a contract becomes rules: where its tables are, and what its words stand for."""
+
+    contract: Contract
+    config: Config
+    places: Mapping[str, TablePlace]
+    now: datetime
+    variables: Mapping[str, str] = field(default_factory=dict)
+    server: Server | None = None
+
+    def rules(self) -> list[AnyRule]:
+        """One entry per result to come, in the file's order; keys are unique."""
+        taken: set[str] = set()
+        found: list[AnyRule] = []
+        for rule in (*self._declared(), *self._implied(), *self._promised()):
+            unique = rule if rule.key not in taken else replace(rule, key=_free(rule.key, taken))
+            taken.add(unique.key)
+            found.append(unique)
+        return found
+
+    def _declared(self) -> Iterator[AnyRule]:
+        for owner, part, rule in self.contract.rules():
+            setting = self._setting(owner, part)
+            raw = rule.raw if isinstance(rule.raw, Mapping) else {}
+            metadata = read_metadata(rule.raw, self.contract, self.config.contracts, part)
+            engine = chosen_engine(raw, self.contract, self.config.contracts)
+            declared = {
+                **metadata.declared,
+                "origin": "quality",
+                "kind": _kind(raw),
+                "engine": engine.name,
+                "engine_reason": engine.why,
+            }
+            metadata = replace(metadata, declared=declared)
+            drafts = _drafted(lambda: drafts_of_rule(Placed(rule, setting)))  # noqa: B023
+            key = self._key(owner, part, rule, metadata)
+            for draft, name in _named(drafts, key):
+                ready = _called(draft, raw) if draft.plug_in else draft
+                yield self._rule(ready, name, rule.pointer, owner, part, metadata)
+
+    def _implied(self) -> Iterator[AnyRule]:
+        for owner in self.contract.objects:
+            setting = self._setting(owner, None)
+            for work in (implied_drafts, relationship_drafts):
+                yield from self._placed(lambda: work(setting), "implied", owner)  # noqa: B023
+
+    def _promised(self) -> Iterator[AnyRule]:
+        yield from self._placed(lambda: sla_drafts(self._setting(None, None)), "sla", None)
+
+    def _placed(
+        self, work: Callable[[], Sequence[PlacedDraft]], origin: str, owner: Object | None
+    ) -> Iterator[AnyRule]:
+        for placed in work():
+            mine = placed.owner or owner
+            severity = "warning" if placed.part and placed.part.is_deprecated else "error"
+            declared = {"origin": origin, "kind": placed.what.partition("[")[0]}
+            metadata = Metadata(severity=severity, declared=declared)
+            key = f"{self._place(mine, placed.part)}:{placed.what}"
+            yield self._rule(placed.draft, key, placed.pointer, mine, placed.part, metadata)
+
+    def _setting(self, owner: Object | None, part: Property | None) -> Setting:
+        return Setting(
+            contract=self.contract,
+            owner=owner,
+            part=part,
+            settings=self.config.contracts,
+            table_of=self._table_of,
+            variables=self.variables,
+            now=self.now,
+            server=self.server,
+        )
+
+    def _table_of(self, name: str) -> TableName:
+        return self.places[name].table
+
+    def _place(self, owner: Object | None, part: Property | None) -> str:
+        """What an object or property is called in keys: `shop/orders.items[].price`."""
+        inside = "" if owner is None else owner.name
+        return f"{self.contract.id}/{inside}{f'.{part.label}' if part else ''}"
+
+    def _key(
+        self, owner: Object | None, part: Property | None, rule: DeclaredRule, metadata: Metadata
+    ) -> str:
+        given = metadata.declared.get("id", "")
+        if given:
+            return f"{self.contract.id}/{given}"
+        return f"{self._place(owner, part)}:quality[{rule.index}]"
+
+    def _rule(
+        self,
+        draft: Draft,
+        key: str,
+        pointer: str,
+        owner: Object | None,
+        part: Property | None,
+        metadata: Metadata,
+    ) -> AnyRule:
+        place = self.places.get(owner.name) if owner is not None else None
+        columns = draft.columns or ((part.path,) if part is not None else ())
+        notes = (*metadata.notes, *draft.notes)
+        declared = {
+            **metadata.declared,
+            "contract": self.contract.id,
+            "contract_version": self.contract.version,
+            "pointer": pointer,
+            "column": part.path if part is not None and not draft.columns else "",
+            "place": place.why if place is not None else "",
+            **draft.choices,
+            **({"note": "; ".join(notes)} if notes else {}),
+        }
+        entry = QualityCheck(
+            name=key,
+            check_type=draft.check,
+            table_name=str(place.table) if place is not None else "",
+            column_name=list(draft.columns) or None,
+            params=draft.params,
+            filter=draft.filter,
+            severity=draft.severity or metadata.severity,
+            tolerance=draft.threshold.share,
+            absolute_tolerance=draft.threshold.rows,
+            tags=metadata.tags,
+            dimension=metadata.dimension or draft.dimension or None,
+            description=metadata.description or None,
+            source=str(self.contract.document.at(pointer)),
+        )
+        problem = draft.error or draft.skipped
+        if not problem and place is None:
+            problem = (
+                "it stands on no object of the contract, so there is no table to check. Next: put "
+                "it under one; rules alone run on the one table that is given, --table NAME=TABLE"
+            )
+        if not problem and place is not None and place.problem:
+            problem = place.problem
+        made: AnyRule
+        if problem:
+            made = RejectedRule(
+                key=key,
+                check=draft.check or metadata.declared.get("kind", ""),
+                table_label=place.table.short if place is not None else "",
+                table=place.table if place is not None else None,
+                column_label=",".join(columns),
+                reason=problem,
+                severity=Severity(entry.severity or "error"),
+                dimension=str(entry.dimension or ""),
+                tags=tuple(metadata.tags),
+                source=entry.source,
+                is_skipped=bool(draft.skipped) and not draft.error,
+            )
+        else:
+            made = rule_of(entry, key, draft.columns, self.config, draft.comparison)
+        return replace(made, declared={name: value for name, value in declared.items() if value})
+
+
+def _drafted(work: Callable[[], Sequence[Draft]]) -> Sequence[Draft]:
+    """The drafts of one entry; whatever breaks there is that entry's error."""
+    try:
+        return work() or [Draft(error="nothing was made of it")]
+    except LakeproofError as problem:
+        return [Draft(error=str(problem))]
+    except Exception as problem:  # noqa: BLE001 (nothing in one bad rule may stop the others)
+        told = f"{type(problem).__name__}: {short_message(problem)}"
+        return [Draft(error=f"the rule cannot be read: {told}")]
+
+
+def _kind(raw: Mapping[str, object]) -> str:
+    """What the entry says that it is, in its own words."""
+    words = (raw.get(key) for key in ("metric", "code", "type", "rule", "engine"))
+    return next((word for word in words if isinstance(word, str) and word), "rule")
+
+
+def _called(draft: Draft, raw: Mapping[str, object]) -> Draft:
+    """The draft of a rule that a plug-in runs: what it returns is compared, or must be true."""
+    params = {"engine": draft.plug_in, "entry": raw}
+    return replace(draft, check="plug_in", params=params)
+
+
+def _named(drafts: Sequence[Draft], key: str) -> Iterator[tuple[Draft, str]]:
+    """Each draft with its key: the entry's own, or with its label where there are several."""
+    for number, draft in enumerate(drafts, start=1):
+        label = draft.label or (str(number) if len(drafts) > 1 else "")
+        yield draft, f"{key}:{label}" if label else key
+
+
+def _free(key: str, taken: set[str]) -> str:
+    number = 2
+    while f"{key}#{number}" in taken:
+        number += 1
+    return f"{key}#{number}"
