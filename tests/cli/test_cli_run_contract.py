@@ -135,9 +135,8 @@ def test_the_report_says_why_a_rule_is_skipped_and_what_a_number_must_be(lakepro
         "        the query returned 5, must be 0",
         "        rows: order_id=3001 | order_id=3002 | order_id=3003 | ...",
         "SKIPPED demo-sales/known-customers: text on sales",
-        "        a text for people: nothing in it can be run. Next: write it as a metric",
-        "        or as SQL, or register a function that reads texts with",
-        "        lakeproof.register_engine('text', ...)",
+        "        a text for people, with nothing in it to run: Orders are taken from",
+        "        customers who have an account.",
     ]
 
 

@@ -20,10 +20,10 @@ from lakeproof.model.outcome import CheckStatus
 ADVENTURE_WORKS = "implied/dev_examples_all_postgresql-adventureworks-contract"
 FIVE_TABLES = ("employee", "person", "product", "salesorderheader", "vendor")
 CONTRACTS = [
-    (name, FIVE_TABLES if name == ADVENTURE_WORKS else ())
+    pytest.param(name, FIVE_TABLES if name == ADVENTURE_WORKS else (), id=name)
     for name in FILES
     if load_contract(FILES[name]).objects
-]
+] + [pytest.param(ADVENTURE_WORKS, (), id="all of AdventureWorks", marks=pytest.mark.slow)]
 NO_CARRIER = dict.fromkeys(
     ("Air_Quality.UniqueID:quality[0]", "Air_Quality.UniqueID:quality[1]"), "error"
 )
@@ -115,7 +115,7 @@ UNBREAKABLE = {
 MEASURES = {"column_type", "row_count_range", "sql_value"}
 
 
-def contract_of(name, objects=()):
+def contract_of(name, objects):
     """The contract, or a part of it: what it says of these objects."""
     whole = load_contract(FILES[name])
     if not objects:
@@ -155,50 +155,7 @@ def found_by(outcome):
     }
 
 
-def assert_clean_rows_pass(spark, name, objects=()):
-    contract = contract_of(name, objects)
-    tables = Generator(contract, ASKED.get(name, {})).tables(planted=False)
-    outcome = run(spark, contract, frames_of(spark, tables))
-    others = {
-        own_key(one.rule_key): one.status.value
-        for one in outcome.results
-        if one.status not in {CheckStatus.PASSED, CheckStatus.SKIPPED}
-    }
-    assert others == {**dict.fromkeys(ERRORS.get(name, {}), "error"), **NOT_PASSED.get(name, {})}
-
-
-def assert_faults_are_found(spark, name, objects=()):
-    contract = contract_of(name, objects)
-    tables = Generator(contract, ASKED.get(name, {})).tables(planted=True)
-    outcome = run(spark, contract, frames_of(spark, tables))
-    found, wanted = found_by(outcome), expected_of(tables)
-    assert {key: found[key] for key in wanted} == wanted
-    judged_by_rows = {
-        own_key(one.rule_key)
-        for one in outcome.results
-        if one.declared["origin"] != "sla"
-        and one.check_type not in MEASURES
-        and one.status not in {CheckStatus.SKIPPED, CheckStatus.ERROR}
-    }
-    assert judged_by_rows == set(wanted)
-    assert {key for key, one in wanted.items() if not one.failing} == UNBREAKABLE.get(name, set())
-
-
-def assert_wrong_types_are_found(spark, name, objects=()):
-    contract = contract_of(name, objects)
-    tables = Generator(contract).tables(planted=False)
-    frames = {one: spark.createDataFrame([], _of_wrong_types(tables[one].schema)) for one in tables}
-    outcome = run(spark, contract, frames, select="check:column_type")
-    passed = {own_key(one.rule_key) for one in outcome.results if one.failing_rows == 0}
-    there = {
-        f"{table.owner.name}.{part.label}:presence"
-        for table in tables.values()
-        for part in table.owner.properties
-    }
-    assert passed == {own_key(one.rule_key) for one in outcome.results} & there
-
-
-def _of_wrong_types(schema):
+def of_wrong_types(schema):
     """The same columns; none of their types is one that stands for the declared one."""
     return T.StructType(
         [
@@ -215,21 +172,45 @@ def _of_wrong_types(schema):
 
 @pytest.mark.parametrize(("name", "objects"), CONTRACTS)
 def test_rows_that_are_as_the_schema_asks_break_nothing(spark, name, objects):
-    assert_clean_rows_pass(spark, name, objects)
+    contract = contract_of(name, objects)
+    tables = Generator(contract, ASKED.get(name, {})).tables(planted=False)
+    outcome = run(spark, contract, frames_of(spark, tables))
+    others = {
+        own_key(one.rule_key): one.status.value
+        for one in outcome.results
+        if one.status not in {CheckStatus.PASSED, CheckStatus.SKIPPED}
+    }
+    assert others == {**dict.fromkeys(ERRORS.get(name, {}), "error"), **NOT_PASSED.get(name, {})}
 
 
 @pytest.mark.parametrize(("name", "objects"), CONTRACTS)
 def test_the_rules_find_exactly_the_planted_faults(spark, name, objects):
-    assert_faults_are_found(spark, name, objects)
+    contract = contract_of(name, objects)
+    tables = Generator(contract, ASKED.get(name, {})).tables(planted=True)
+    outcome = run(spark, contract, frames_of(spark, tables))
+    found, wanted = found_by(outcome), expected_of(tables)
+    assert {key: found[key] for key in wanted} == wanted
+    judged_by_rows = {
+        own_key(one.rule_key)
+        for one in outcome.results
+        if one.declared["origin"] != "sla"
+        and one.check_type not in MEASURES
+        and one.status not in {CheckStatus.SKIPPED, CheckStatus.ERROR}
+    }
+    assert judged_by_rows == set(wanted)
+    assert {key for key, one in wanted.items() if not one.failing} == UNBREAKABLE.get(name, set())
 
 
 @pytest.mark.parametrize(("name", "objects"), CONTRACTS)
 def test_columns_of_other_types_break_their_types_and_are_there(spark, name, objects):
-    assert_wrong_types_are_found(spark, name, objects)
-
-
-@pytest.mark.slow
-def test_all_tables_of_adventure_works_find_exactly_the_planted_faults(spark):
-    assert_clean_rows_pass(spark, ADVENTURE_WORKS)
-    assert_faults_are_found(spark, ADVENTURE_WORKS)
-    assert_wrong_types_are_found(spark, ADVENTURE_WORKS)
+    contract = contract_of(name, objects)
+    tables = Generator(contract).tables(planted=False)
+    frames = {one: spark.createDataFrame([], of_wrong_types(tables[one].schema)) for one in tables}
+    outcome = run(spark, contract, frames, select="check:column_type")
+    passed = {own_key(one.rule_key) for one in outcome.results if one.failing_rows == 0}
+    there = {
+        f"{table.owner.name}.{part.label}:presence"
+        for table in tables.values()
+        for part in table.owner.properties
+    }
+    assert passed == {own_key(one.rule_key) for one in outcome.results} & there

@@ -138,7 +138,7 @@ def _entry(rule: Rule | RejectedRule) -> dict[str, object]:
 
 
 def _line(rule: Rule | RejectedRule, word: str, reason: str) -> str:
-    told = f"  ({reason})" if reason else ""
+    told = f"  ({reason})" if reason and word != "due" else ""
     return printable(f"{word}  {rule.key}  {rule.source}{told}")
 
 

@@ -136,6 +136,7 @@ class ContractReader:
             "pointer": pointer,
             "column": part.path if part is not None and not draft.columns else "",
             "place": place.why if place is not None else "",
+            "object": owner.name if owner is not None else "",
             **draft.choices,
             **({"note": "; ".join(notes)} if notes else {}),
         }

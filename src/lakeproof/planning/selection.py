@@ -208,14 +208,18 @@ def status_key(rule: AnyRule) -> tuple[str, str]:
 
 
 def _table_names(rule: AnyRule) -> tuple[str, ...]:
-    """The full name and each of its endings: `lake.shop.sales`, `shop.sales`, `sales`."""
+    """The full name and each of its endings: `lake.shop.sales`, `shop.sales`, `sales`.
+
+    An object of a contract also goes by the name that the contract has for it.
+    """
     table = rule.table
     if table is None:
         try:
             table = TableName.parse(rule.table_label)
         except CheckDefinitionError:  # the rule was rejected for this name; it is still its name
             return (rule.table_label,)
-    return tuple(".".join(table.parts[start:]) for start in range(len(table.parts)))
+    endings = (".".join(table.parts[start:]) for start in range(len(table.parts)))
+    return tuple(dict.fromkeys([*endings, *filter(None, [rule.declared.get("object")])]))
 
 
 def _column_names(rule: AnyRule) -> tuple[str, ...]:

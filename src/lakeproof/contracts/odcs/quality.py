@@ -93,12 +93,8 @@ def _text(placed: Placed, entry: Entry) -> list[Draft]:
     for name in (engine_named(engine), "text"):
         if name and find_plug_in(name) is not None:
             return [plug_in_draft(placed, name, entry)]
-    return [
-        skipped(
-            "a text for people: nothing in it can be run. Next: write it as a metric or as SQL, "
-            "or register a function that reads texts with lakeproof.register_engine('text', ...)"
-        )
-    ]
+    told = text_at(entry, "description")
+    return [skipped(f"a text for people, with nothing in it to run{f': {told}' if told else ''}")]
 
 
 def _library(placed: Placed, entry: Entry) -> list[Draft]:
