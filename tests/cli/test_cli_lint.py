@@ -14,7 +14,7 @@ def test_a_good_suite_has_no_findings(lakeproof, suite_file):
     assert (done.exit_code, done.stdout, done.stderr) == (0, "1 rule, no findings\n", "")
 
 
-def test_each_bad_rule_is_one_line_with_suite_rule_and_reason(lakeproof, suite_file):
+def test_each_bad_rule_is_one_line_with_its_place_and_reason(lakeproof, suite_file):
     name = suite_file(
         "CHECKS = [QualityCheck('a', 'uniqe', 'sales', 'id'),\n"
         "          QualityCheck('b', 'range', 'sales', 'id', {'mim': 1}),\n"
@@ -23,8 +23,8 @@ def test_each_bad_rule_is_one_line_with_suite_rule_and_reason(lakeproof, suite_f
     done = lakeproof("lint", f"{name}:CHECKS")
     assert done.exit_code == 2
     first, second, last = done.stdout.splitlines()
-    assert first.startswith(f"{name}:CHECKS: a: Unknown check type: uniqe")
-    assert second.startswith(f"{name}:CHECKS: b: ")
+    assert f"{name}.py:2: a: Unknown check type: uniqe" in first
+    assert f"{name}.py:3: b: " in second
     assert last == "3 rules, 2 findings"
 
 
@@ -33,7 +33,7 @@ def test_a_name_used_by_two_suites_is_a_finding_of_the_second(lakeproof, suite_f
     done = lakeproof("lint", f"{one}:CHECKS", f"{two}:CHECKS")
     assert done.exit_code == 2
     found, count = done.stdout.splitlines()
-    assert found.startswith(f"{two}:CHECKS: known#2: the name 'known' is used again")
+    assert f"{two}.py:2: known#2: the name 'known' is used again" in found
     assert count == "2 rules, 1 finding"
 
 
@@ -43,7 +43,7 @@ def test_rules_made_of_columns_are_counted_each(lakeproof, suite_file):
         "B = [QualityCheck('odd', 'nonsense', 'sales', 'x')]\n"
     )
     done = lakeproof("lint", f"{name}:A", f"{name}:B")
-    assert done.stdout.startswith(f"{name}:B: odd: ")
+    assert f"{name}.py:3: odd: " in done.stdout
     assert done.stdout.endswith("3 rules, 1 finding\n")
 
 
@@ -52,7 +52,7 @@ def test_json_is_one_document_even_if_the_suite_prints(lakeproof, suite_file):
     done = lakeproof("lint", f"{name}:CHECKS", "--format", "json")
     document = json.loads(done.stdout)
     assert document["rules"] == 1
-    assert list(document["findings"][0]) == ["suite", "rule", "reason"]
+    assert list(document["findings"][0]) == ["suite", "rule", "reason", "source"]
     assert "a suite that talks" in done.stderr
 
 
@@ -85,8 +85,8 @@ def test_it_never_loads_pyspark(folder, suite_file):
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        ("{name}", "is not of the form package.module:NAME, such as"),
-        ("{name}:", "is not of the form package.module:NAME"),
+        ("{name}", "is neither of the form package.module:NAME, such as"),
+        ("{name}:", "is neither of the form package.module:NAME"),
         ("{name}.py:CHECKS", "of a file in this folder, write {name}:NAME"),
         ("{name}:CHEKS", "has no 'CHEKS'. Nearest: CHECKS."),
         ("{name}:checks", "has no 'checks'. Nearest: CHECKS."),

@@ -170,6 +170,7 @@ def of_wrong_types(schema):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "objects"), CONTRACTS)
 def test_rows_that_are_as_the_schema_asks_break_nothing(spark, name, objects):
     contract = contract_of(name, objects)
@@ -201,6 +202,7 @@ def test_the_rules_find_exactly_the_planted_faults(spark, name, objects):
     assert {key for key, one in wanted.items() if not one.failing} == UNBREAKABLE.get(name, set())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "objects"), CONTRACTS)
 def test_columns_of_other_types_break_their_types_and_are_there(spark, name, objects):
     contract = contract_of(name, objects)

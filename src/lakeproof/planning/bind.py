@@ -283,6 +283,11 @@ class RuleBinder:
     ) -> str:
         """SQL that reads a query's table; `as_of` is the query's own time travel."""
         found = self.pin(TableName(reference.parts))
+        if as_of and found.format == STAND_IN:
+            raise CheckDefinitionError(
+                f"{reference.parts[-1]} is a DataFrame or files, which have no history for {as_of}. "
+                "Name a table that has"
+            )
         relation = f"{found.table.sql} {as_of}" if as_of else found.relation
         called = "" if reference.alias else f" AS {quote(reference.parts[-1])}"
         if found.table == checked.table and scope:
