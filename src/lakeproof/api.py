@@ -250,7 +250,10 @@ def split(
     checked = {rule.table for rule in rules if isinstance(rule, Rule)}
     if len(checked) > 1:
         named = ", ".join(sorted(str(table) for table in checked))
-        raise CheckDefinitionError(f"split takes the checks of one table, got those of {named}")
+        raise CheckDefinitionError(
+            f"split takes the checks of one table, got those of {named}. Choose one by "
+            'select="table:NAME"'
+        )
     engine = FrameEngine(frame, next(iter(checked), TableName(("frame",))))
     engine.ensure_settings()
     planned = Planner(engine, settings, rules, gathered.declared).at(now)

@@ -101,6 +101,12 @@ class Where:
 
     @property
     def given(self) -> Given:
+        for name, at in self.tables.items():
+            if not isinstance(at, str) and not hasattr(at, "createOrReplaceTempView"):
+                raise ConfigError(
+                    f"tables[{name!r}] is a {type(at).__name__}; give a DataFrame, or the name of "
+                    "a table as text"
+                )
         names = {name: at for name, at in self.tables.items() if isinstance(at, str)}
         frames = [name for name, at in self.tables.items() if not isinstance(at, str)]
         return Given(names, frames, self.server)

@@ -50,7 +50,7 @@ def report(what, counted):
     )
 
 
-@pytest.mark.parametrize("row_rules", [48, 198])
+@pytest.mark.parametrize("row_rules", [48, pytest.param(198, marks=pytest.mark.slow)])
 def test_any_number_of_passing_rules_reads_the_table_three_times(spark, orders, row_rules):
     checks = passing(orders, row_rules)
     with counted_executions(spark, orders) as counted:

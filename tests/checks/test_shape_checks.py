@@ -56,9 +56,9 @@ def test_a_path_knows_quoted_names_and_brackets():
     [
         ({"column": "id"}, "id is bigint"),
         ({"column": "id", "types": "LONG"}, "id is bigint"),
-        ({"column": "id", "types": ["int"]}, "id is bigint, not int"),
-        ({"column": "idd"}, "idd is missing (nearest: id), not there"),
-        ({"column": "zzz", "families": "map"}, "zzz is missing, not map"),
+        ({"column": "id", "types": ["int"]}, "id is bigint; it must be int"),
+        ({"column": "idd"}, "idd is missing (nearest: id); it must be there"),
+        ({"column": "zzz", "families": "map"}, "zzz is missing; it must be map"),
         ({"column": "items[].p", "types": "decimal(9, 2)"}, "items[].p is decimal(9,2)"),
         ({"column": "v", "families": ["vector"]}, "v is array<float>"),
         ({"column": "items", "families": ["vector"]}, None),
@@ -70,7 +70,7 @@ def test_a_path_knows_quoted_names_and_brackets():
 )
 def test_a_column_is_of_one_of_the_types_asked_for(params, details):
     verdict = judged("column_type", {}, params, columns=(), table_columns=TABLE)
-    assert verdict.failing == int(details is None or ", not " in details)
+    assert verdict.failing == int(details is None or "; it must be " in details)
     assert details is None or verdict.details == details
 
 

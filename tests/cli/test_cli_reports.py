@@ -58,7 +58,7 @@ def in_one_order(document):
     return document
 
 
-@pytest.mark.parametrize("store", ["iceberg", "delta"])
+@pytest.mark.parametrize("store", ["iceberg", pytest.param("delta", marks=pytest.mark.slow)])
 def test_a_run_is_drawn_again_from_its_store_as_it_was(lakeproof, place, suite, folder, store):
     place = (*place, "--store", store)
     done = lakeproof("run", suite, *place, "--output-dir", "out", "--format", "json")

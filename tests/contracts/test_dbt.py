@@ -238,7 +238,7 @@ def test_where_and_a_row_condition_both_hold():
             }
         }
     )
-    assert draft.filter == "(c = 1) AND (a = 1 OR b = 1)"
+    assert draft.filter == "(\nc = 1\n) AND (\na = 1 OR b = 1\n)"
 
 
 def of_rows(operator, value, high=None) -> Comparison:
@@ -293,6 +293,14 @@ def test_a_bound_on_duplicates_counts_values_as_dbt_does():
 def test_a_bound_on_unaccepted_values_counts_rows_and_says_so():
     (draft,) = of_dbt({"accepted_values": {"values": [1], "severity": "warn", "warn_if": ">1"}})
     assert draft.notes == ("warn_if counts rows here, in dbt the different values among them",)
+
+
+@pytest.mark.parametrize("beside", [{"mustBeLessThan": 3}, {"unit": "percent"}])
+def test_operators_beside_a_test_are_an_error(beside):
+    entry = {"engine": "dbt", "implementation": "not_null", **beside}
+    (draft,) = drafts(placed("amount"), entry)
+    assert "would be ignored" in draft.error
+    assert "error_if" in draft.error
 
 
 def test_a_disabled_test_is_skipped():

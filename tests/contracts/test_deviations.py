@@ -61,6 +61,10 @@ DEVIATIONS = {
     "custom property without a name": ("customProperties:\n- {value: 1}", Level.WARNING, 2, ()),
     "checks": ("checks: [{metric: nullValues, mustBe: 0}]", Level.NOTE, 1, ("quality",)),
     "old name": ("isUnique: true", Level.NOTE, 1, ("unique",)),
+    "properties by name": ("properties: {a: {required: true}}", Level.WARNING, 1, ("by their",)),
+    "properties of types": ("properties: {a: string}", Level.ERROR, 1, ("list", "mapping")),
+    "items in a list": ("items: [{logicalType: string}]", Level.WARNING, 1, ("mapping",)),
+    "relationship alone": ("relationships: {to: t.c}", Level.WARNING, 1, ("one entry",)),
     "quality is a text": ("quality: x", Level.ERROR, 1, ("cannot run",)),
     "quality is one rule": ("quality: {metric: nullValues, mustBe: 0}", Level.WARNING, 1, ()),
     "rule is a text": ("quality:\n- x", Level.ERROR, 2, ("mapping",)),
@@ -107,6 +111,11 @@ RULES = {
     ),
     "rule as metric": ("{rule: rowCount, mustBe: 0}", Level.NOTE, "old name"),
     "rule as SQL": ("{rule: price > 0}", Level.NOTE, "each row"),
+    "unknown severity": (
+        "{metric: rowCount, mustBe: 0, severity: medium}",
+        Level.WARNING,
+        "'medium' is unknown and counts as error",
+    ),
     "custom with nothing": ("{type: custom, engine: soda}", Level.WARNING, "implementation"),
 }
 

@@ -146,6 +146,14 @@ def test_a_tool_with_a_plug_in_takes_the_codes_that_we_do_not_know(plugged):
     assert draft({"code": "nullCheck", "toolName": "Elevate"}, "price").check == "not_null"
 
 
+def test_a_tool_that_is_a_known_engine_takes_the_codes_that_we_do_not_know():
+    name = "expect_column_values_to_not_be_null"
+    found = draft({"code": name, "toolName": "great-expectations"}, "price")
+    assert (found.check, found.columns) == ("not_null", ("price",))
+    assert "montecarlo" in draft({"code": "theirs", "toolName": "montecarlo"}).skipped
+    assert draft({"code": "required", "toolName": "montecarlo"}, "price").check == "not_null"
+
+
 def test_a_default_engine_takes_the_codes_that_we_do_not_know():
     settings = ContractSettings(default_engine="montecarlo")
     assert "montecarlo" in draft({"code": "theirs"}, settings=settings).skipped

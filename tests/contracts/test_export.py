@@ -13,10 +13,12 @@ from jsonschema import Draft201909Validator
 
 from lakeproof.config import Config
 from lakeproof.contracts.export import export_contract
+from lakeproof.contracts.gathering import gather
 from lakeproof.contracts.loading import load_contract
 from lakeproof.contracts.rules import ContractReader
 from lakeproof.contracts.tables import Given, places_of
 from lakeproof.contracts.yaml_document import load_document
+from lakeproof.errors import ContractError
 from lakeproof.model.rule import RejectedRule, Rule
 
 CORPUS = [path for kind in ("valid", "implied", "legacy", "negative") for path in corpus(kind)]
@@ -280,11 +282,9 @@ def test_comments_and_variables_stay_with_what_they_stand_at(standard):
 @pytest.mark.parametrize(
     "given",
     [
-        "quality:\n- code: required\n",
-        "- code: required\n",
+        "name: a\nproperties:\n- {name: b, quality: [{metric: nullValues, mustBe: 0}]}\n",
         "schema:\n- object: StockTable\n  attributes:\n  - field: Quantity\n",
         '{"schema": [{"name": "a", "quality": [{"metric": "rowCount", "mustBe": 1}]}]}',
-        {"schema": [{"name": "a"}, {"name": "b"}], "quality": [{"metric": "rowCount"}]},
         {"schema": [{"name": "a"}], "quality": [{"metric": "rowCount", "mustBe": 1}]},
         {"servers": [{"server": "s", "type": "hive", "database": "d"}, {"type": "nothing"}]},
     ],
@@ -311,3 +311,81 @@ def test_exclusive_bounds_of_version_3_0_become_numbers():
     found = value["schema"][0]["properties"][0]["logicalTypeOptions"]
     assert found == {"exclusiveMinimum": 0, "maximum": 9}
     assert isinstance(found, Mapping)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        "quality:\n- code: required\n",
+        "- code: required\n",
+        {"schema": [{"name": "a"}, {"name": "b"}], "quality": [{"metric": "rowCount"}]},
+    ],
+    ids=str,
+)
+def test_rules_of_no_object_are_refused_not_hidden(given):
+    with pytest.raises(ContractError, match=r"belong to no object.*Put them under `quality`"):
+        exported(given)
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        {
+            "logicalType": "object",
+            "properties": {"b": {"quality": {"metric": "nullValues", "mustBe": 0}}},
+        },
+        {
+            "logicalType": "array",
+            "items": [{"quality": [{"metric": "nullValues", "mustBe": 0}]}],
+        },
+        {"relationships": {"to": "t.a"}},
+    ],
+    ids=str,
+)
+def test_what_is_read_as_a_list_is_written_as_one(part):
+    contract, text, _ = exported({"schema": [{"name": "t", "properties": {"a": part}}]})
+    assert rule_ids(load_contract(text)) == rule_ids(contract)
+
+
+@pytest.mark.parametrize("custom", [3, "abc", {"min": 3}, [3]], ids=str)
+def test_custom_properties_of_any_kind_are_kept(custom):
+    rule = {"metric": "nullValues", "mustBe": 0, "extra": 1, "customProperties": custom}
+    (found,) = one_rule(rule)
+    assert {"property": "extra", "value": 1} in found["customProperties"]
+    assert (3 if custom != "abc" else "abc") in [
+        one["value"][0] if isinstance(one["value"], list) else one["value"]
+        for one in found["customProperties"]
+    ]
+
+
+def test_a_logical_type_that_is_a_list_is_kept_beside():
+    _, _, value = exported(
+        {"schema": [{"name": "t", "properties": [{"name": "a", "logicalType": ["x"]}]}]}
+    )
+    (part,) = value["schema"][0]["properties"]
+    assert part["customProperties"] == [{"property": "logicalType", "value": ["x"]}]
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        {"metric": "nullValues", "mustBe": 0, "filter_sql": "c = 'UK'"},
+        {"code": "nullCheck", "parameters": [{"parameter": "tolerance", "value": "2%"}]},
+        {"rule": "minCheck", "arguments": {"min": 5}},
+        {"code": "expect_column_values_to_not_be_null", "toolName": "great-expectations"},
+    ],
+)
+def test_what_the_standard_has_no_word_for_is_kept_as_it_stands(rule):
+    part = {"name": "a", "logicalType": "integer", "quality": [rule]}
+    loaded = load_contract({"id": "x", "schema": [{"name": "t", "properties": [part]}]})
+    again = load_contract(export_contract(loaded))
+    first, second = (
+        [
+            (one.rule_id, str(one.comparison), one.filter)
+            for one in gather(contract, Config(), datetime.now(UTC)).rules
+            if isinstance(one, Rule) and one.declared["origin"] == "quality"
+        ]
+        for contract in (loaded, again)
+    )
+    assert len(first) == 1
+    assert first == second

@@ -155,3 +155,31 @@ def test_readings_of_the_standard_come_from_the_configuration():
     assert first.comparison.open_ranges
     assert first.declared["duplicates"] == "rows"
     assert second.severity == "warning"
+
+
+def test_a_rule_on_a_measure_or_on_repeated_elements_is_skipped_with_the_reason():
+    duplicates = {"metric": "duplicateValues", "mustBe": 0}
+    contract = {
+        "id": "shop",
+        "schema": [
+            {
+                "name": "orders",
+                "properties": [
+                    {"name": "tags", "logicalType": "array", "items": {"quality": [duplicates]}},
+                    {
+                        "name": "turnover",
+                        "semanticType": "measure",
+                        "quality": [{"metric": "nullValues", "mustBe": 0}],
+                    },
+                ],
+            }
+        ],
+    }
+    rules = gather(contract, Config(), NOW).rules
+    reasons = {
+        rule.declared["pointer"].split("/properties/")[1]: rule.reason
+        for rule in rules
+        if isinstance(rule, RejectedRule) and rule.is_skipped
+    }
+    assert "not compared between rows" in reasons["0/items/quality/0"]
+    assert "no column to check" in reasons["1/quality/0"]

@@ -379,7 +379,8 @@ def test_a_row_condition_is_the_filter():
         condition_parser="spark",
         mostly=0.5,
     )
-    assert draft.filter == "(status_cd = 'A' OR status_cd = 'B') AND (`amt` IS NOT NULL)"
+    joined = "(\nstatus_cd = 'A' OR status_cd = 'B'\n) AND (\n`amt` IS NOT NULL\n)"
+    assert draft.filter == joined
     assert draft.notes == ()
 
 
@@ -435,6 +436,14 @@ def test_every_way_of_writing_an_expectation_means_the_same(entry):
     assert drafts(placed(), {"type": "custom", "engine": "great-expectations", **entry}) == (
         ROWS_AT_LEAST_10
     )
+
+
+@pytest.mark.parametrize("beside", [{"mustBe": 0}, {"unit": "percent"}])
+def test_operators_beside_an_expectation_are_an_error(beside):
+    entry = {"implementation": "expect_column_values_to_not_be_null", **beside}
+    (draft,) = drafts(placed("amount"), entry)
+    assert "would be ignored" in draft.error
+    assert "`mostly`" in draft.error
 
 
 def test_an_expectation_may_be_its_name_alone():

@@ -180,6 +180,8 @@ def test_an_enum_has_the_type_of_its_property():
     text = "{name: x, logicalType: %s, enum: [{value: 1}, {value: '2'}]}"
     assert only(text % "string", "x:enum").params["accepted"] == ["1", "2"]
     assert only(text % "integer", "x:enum").params["accepted"] == [1, 2]
+    spelled = "{name: x, logicalType: string, enum: [{value: 1.10}, {value: 007}, 1e3, true]}"
+    assert only(spelled, "x:enum").params["accepted"] == ["1.10", "007", "1e3", "true"]
     assert "lists no value" in only("{name: x, enum: []}", "x:enum").error
 
 

@@ -14,6 +14,13 @@ TOOL = {"toolName": "Elevate", "toolRuleName": "DQ.rw.tab1.Check"}
 SETTINGS = ContractSettings()
 
 
+ONE = "the schema of the standard allows one operator"
+BOTH = (f"mustBeGreaterThan and mustBeGreaterOrEqualTo must all hold; {ONE}",)
+UNDER_TWO = must("mustBeLessThan", 2, unit=Unit.PERCENT)
+STRICT = ("tolerance 2 % is strict: exactly 2 % of rows fails",)
+SKIP = {"empty_percent": "skip"}
+
+
 def properties(**given):
     return {"customProperties": [{"property": key, "value": of} for key, of in given.items()]}
 
@@ -93,7 +100,52 @@ def properties(**given):
         (
             {"rule": "between", "mustBeBetween": [0, 500]},
             "price",
-            Draft("range", ("price",), {"min_value": 0, "max_value": 500}),
+            Draft(
+                *("range", ("price",), {"min_value": 0, "max_value": 500}),
+                choices={"between": "closed"},
+            ),
+        ),
+        (
+            {"code": "RangeCheck", "mustBeGreaterThan": 5, "mustBeGreaterOrEqualTo": 3},
+            "price",
+            Draft("range", ("price",), {"min_value": 5, "min_exclusive": True}, notes=BOTH),
+        ),
+        (
+            properties(min=0, max=9, COMPARE_TO=5, COMPARISON_TYPE="Less than")
+            | {"code": "RangeCheck"},
+            "price",
+            Draft("range", ("price",), {"min_value": 0, "max_value": 5, "max_exclusive": True}),
+        ),
+        (
+            properties(max=3, COMPARE_TO=5, COMPARISON_TYPE="Less than") | {"code": "maxCheck"},
+            "price",
+            Draft("range", ("price",), {"max_value": 3}),
+        ),
+        (
+            {"rule": "minCheck", "arguments": {"min": 5}},
+            "price",
+            Draft("range", ("price",), {"min_value": 5}),
+        ),
+        (
+            {"code": "nullCheck", "parameters": [{"parameter": "tolerance", "value": "2%"}]},
+            "id",
+            Draft("not_null", ("order_id",), comparison=UNDER_TWO, notes=STRICT, choices=SKIP),
+        ),
+        (
+            properties(min=1) | {"code": "minCheck", "tolerance": 0.02},
+            "price",
+            Draft(
+                *("range", ("price",), {"min_value": 1}),
+                comparison=UNDER_TWO,
+                notes=STRICT,
+                choices=SKIP,
+            ),
+        ),
+        (
+            properties(FILTER_CONDITIONS="price > 1")
+            | {"code": "nullCheck", "filter_sql": "id > 2"},
+            "id",
+            Draft("not_null", ("order_id",), filter="(\nprice > 1\n) AND (\nid > 2\n)"),
         ),
         (
             properties(COMPARE_TO=5, COMPARISON_TYPE="Greater than") | {"code": "RangeCheck"},
@@ -136,6 +188,18 @@ def properties(**given):
 def test_a_rule_runs_by_its_name_whatever_the_tool(raw, on, expected):
     assert draft({**raw, **TOOL}, on) == expected
     assert draft(raw, on) == expected
+
+
+@pytest.mark.parametrize("between", ["open", "closed"])
+def test_a_range_holds_its_ends_as_the_settings_say(between):
+    found = draft(
+        {"rule": "between", "mustBeBetween": [1, 5]},
+        "price",
+        settings=ContractSettings(between=between),
+    )
+    assert found.params.get("min_exclusive", False) is (between == "open")
+    assert found.params.get("max_exclusive", False) is (between == "open")
+    assert found.choices == {"between": between}
 
 
 @pytest.mark.parametrize("name", ["countCheck", "RangeCheck", "between", "minCheck"])
@@ -182,6 +246,17 @@ def test_several_columns_are_several_drafts():
         (properties(min=[1]) | {"code": "RangeCheck"}, "price", "min needs a number"),
         ({"rule": "between", "mustNotBe": 5}, "price", "takes bounds"),
         ({"code": "countCheck", "mustBe": 5, "unit": "percent"}, "", "it has no percent"),
+        (
+            {"rule": "nullCheck", "tolerance": 0.1, "mustBe": 0},
+            "id",
+            "tolerance beside an operator",
+        ),
+        (properties(min=5) | {"code": "countCheck", "tolerance": 0.1}, "", "tolerance beside"),
+        (
+            properties(min="2024-01-01", COMPARE_TO=5, COMPARISON_TYPE=">") | {"code": "minCheck"},
+            "price",
+            "the tighter is not known",
+        ),
         ({"templateName": "NulCheck", "toolName": "Elevate"}, "id", "nullCheck"),
     ],
 )

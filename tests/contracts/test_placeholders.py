@@ -43,7 +43,7 @@ REFUSED = {
     "the same with a dollar": ("${field}", "${field} cannot be identified", "column's name"),
     "a schema that no server says": ("${catalog}", "${catalog} cannot be identified", "server"),
     "an unset variable": ("${NOPE}", "${NOPE} is not set", "${NOPE:-a default}"),
-    "a misspelt variable": ("${SECRE}", "${SECRE} is not set", "Did you mean ${SECRET}?"),
+    "a misspelt placeholder": ("${tabel}", "${tabel} is not set", "Did you mean ${table}?"),
 }
 
 

@@ -468,3 +468,12 @@ def test_no_rule_raises_and_none_is_dropped(raw, on):
     contract = contract_of(raw)
     assert chosen_engine(raw, contract, ContractSettings()).name
     assert read_metadata(raw, contract, ContractSettings()).severity in {"error", "warning", "info"}
+
+
+def test_a_rule_has_the_time_zone_of_its_custom_properties():
+    raw = {
+        "schedule": "0 9 * * *",
+        "customProperties": [{"property": "timezone", "value": "Asia/Tokyo"}],
+    }
+    found = read_metadata(raw, contract_of(raw), ContractSettings()).declared
+    assert found["timezone"] == "Asia/Tokyo"

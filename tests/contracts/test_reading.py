@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import time
+from datetime import UTC, datetime
+
 import pytest
 from reading_contracts import contract_of, only_property, told
 
+from lakeproof.config import Config
 from lakeproof.contracts.finding import Level
+from lakeproof.contracts.gathering import gather
 from lakeproof.contracts.loading import load_contract
 from lakeproof.errors import ContractError
+from lakeproof.model.rule import RejectedRule
 
 GENERATIONS = {
     "version 3": """
@@ -263,7 +269,7 @@ schema:
     assert [one.name for one in contract.objects] == ["t", "object_2"]
     assert [one.name for one in contract.objects[0].properties] == ["c"]
     assert contract.servers == ()
-    assert len(contract.sla) == 1
+    assert [one.raw.get("property") for one in contract.sla] == [None, "latency"]
     errors = [(line, message) for level, line, message in told(contract) if level is Level.ERROR]
     assert [line for line, _ in errors] == [6, 7, 9, 11, 11, 12]
 
@@ -309,3 +315,67 @@ def test_a_file_that_is_too_long_is_refused_before_it_is_read_whole(tmp_path):
     file.write_bytes(b"a: " + b"x" * 3_000_000)
     with pytest.raises(ContractError, match=r"long\.yaml:1:1: .*more than 2,000,000"):
         load_contract(file)
+
+
+QUALITY = "quality: [{metric: nullValues, mustBe: 0}]"
+SCHEMAS = {
+    "objects by name": "schema: {t: {properties: [{name: c, %s}]}}",
+    "one object": "schema: {name: t, properties: [{name: c, %s}]}",
+    "properties by name": "schema: [{name: t, properties: {c: {%s}}}]",
+    "one property": "schema: [{name: t, properties: {name: c, %s}}]",
+    "an object alone": "name: t\nproperties: [{name: c, %s}]",
+}
+
+
+@pytest.mark.parametrize("head", ["", "apiVersion: v3.2.0\nid: c1\n"])
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_a_schema_of_another_form_is_read_where_it_is_clear(name, head):
+    contract = load_contract(head + SCHEMAS[name] % QUALITY)
+    ((owner, part, rule),) = contract.rules()
+    assert (owner.name, part.name, part.path) == ("t", "c", "c")
+    assert contract.document.at(rule.pointer).line == head.count("\n") + 1 + ("alone" in name)
+    assert not [one for one in contract.findings if one.level is Level.ERROR]
+    assert contract.id == ("c1" if head else "contract")
+
+
+UNREADABLE = {
+    "schema of a text": "schema: orders",
+    "schema of lists": f"schema: {{t: [{{name: c, {QUALITY}}}]}}",
+    "properties of texts": "schema: [{name: t, properties: {c: string}}]",
+    "rule as properties": "schema: [{name: t, properties: {metric: rowCount, mustBe: 0}}]",
+    "items of two": f"schema: [{{name: t, properties: [{{name: c, items: [{{{QUALITY}}}, 1]}}]}}]",
+    "relationships of a text": "schema: [{name: t, relationships: orders.id}]",
+    "relationships of no target": "schema: [{name: t, relationships: {from: t.c}}]",
+    "service levels of a text": "schema: [{name: t}]\nslaProperties: soon",
+    "service levels of values": "schema: [{name: t}]\nslaProperties: {latency: 4}",
+    "service level of a text": "schema: [{name: t}]\nslaProperties: [soon]",
+}
+
+
+@pytest.mark.parametrize("name", UNREADABLE)
+def test_what_cannot_be_read_is_an_error_of_the_run(name):
+    contract = contract_of(UNREADABLE[name])
+    assert [one for one in contract.findings if one.level is Level.ERROR]
+    rules = gather(contract, Config(), datetime(2025, 1, 2, tzinfo=UTC)).rules
+    wrong = [one for one in rules if isinstance(one, RejectedRule) and not one.is_skipped]
+    assert len(wrong) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "slaProperties: {latency: {value: 4, unit: d}}",
+        "slaProperties: {property: latency, value: 4, unit: d}",
+    ],
+)
+def test_service_levels_by_name_or_one_alone_are_read(text):
+    (entry,) = contract_of(text).sla
+    assert entry.raw == {"property": "latency", "value": 4, "unit": "d"}
+
+
+def test_thousands_of_properties_are_looked_up_at_once():
+    parts = [{"name": f"p{at}", "relationships": [{"to": f"t.p{at}"}]} for at in range(4000)]
+    (owner,) = load_contract({"schema": [{"name": "t", "properties": parts}]}).objects
+    started = time.process_time()
+    assert all(owner.property_named(part["name"]) for part in parts)
+    assert time.process_time() - started < 1

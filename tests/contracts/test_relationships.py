@@ -143,6 +143,6 @@ def test_a_target_in_another_contract_file_is_its_physical_table(tmp_path):
     mine.write_text(f"{HEAD}schema: [{{name: a, properties: [{column}]}}]")
     (placed,) = relationship_drafts(setting_of(load_contract(mine)))
     assert dict(placed.draft.params) == {
-        "references": "customers_v1",
+        "references": "iceberg.lakehouse.customers_v1",
         "referenced_columns": ("customer_id",),
     }

@@ -492,3 +492,8 @@ def test_a_rule_is_the_same_on_every_day():
         {"property": "endOfLife", "value": "2026-01-15"},
     ]
     assert drafts(*entries) == drafts(*entries, now=NOW + timedelta(days=40))
+
+
+def test_a_service_level_without_a_property_is_told_each_name_once():
+    known = only(value=1).draft.error.partition("Known: ")[2].split(", ")
+    assert known == sorted(set(known))

@@ -246,7 +246,7 @@ def test_a_filter_of_a_partition_and_one_of_a_check_are_joined():
     """
     first, second = soda(text)
     assert first.filter == "day = current_date()"
-    assert second.filter == "(day = current_date()) AND (size = 'S' OR size = 'M')"
+    assert second.filter == "(\nday = current_date()\n) AND (\nsize = 'S' OR size = 'M'\n)"
 
 
 def test_a_partition_without_its_filter_is_an_error():

@@ -87,7 +87,9 @@ def find_check(name: str) -> Check:
     return check
 
 
+@cache
 def _plugged_in() -> dict[str, EntryPoint]:
+    """Looked up once, for that reads many files."""
     return {point.name: point for point in entry_points(group=_GROUP)}
 
 

@@ -61,17 +61,19 @@ class ColumnType(MeasureCheck):
         wanted = " or ".join([*types, *families]) or "there"
         column = part_at(facts.table_columns, name)
         fits = column is not None and _fits(column, types, families)
-        found = "missing" if column is None else column.type_text
+        details = f"{name} is {column.type_text}" if column else f"{name} is missing"
         if column is None:
             near = nearest(name, [one.name for one in facts.table_columns])
-            found += f" (nearest: {', '.join(near)})" if near else ""
+            details += f" (nearest: {', '.join(near)})" if near else ""
+        if not fits:
+            details += f"; it must be {wanted}"
         return Verdict(
             failing=0 if fits else 1,
             total=facts.total,
             excess=0 if fits else 1,
             share=0.0 if fits else 1.0,
             measure=0.0 if fits else 1.0,
-            details=f"{name} is {found}" + ("" if fits else f", not {wanted}"),
+            details=details,
             bound=wanted,
         )
 

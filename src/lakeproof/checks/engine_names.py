@@ -17,6 +17,8 @@ _NAMES: Mapping[str, str] = {
     "montecarlo": "montecarlo",
     "dqx": "dqx",
 }
+KNOWN = frozenset(_NAMES.values())
+"""Engines that are known by name, whether we run their rules or not."""
 NATIVE = ("dbt", "greatExpectations", OURS, "soda")
 """Engines whose rules run as checks of ours."""
 

@@ -112,6 +112,10 @@ class Check(ABC):
         """The check that runs: another shape of this one where the arguments ask for it."""
         return self
 
+    def may_show_values(self, arguments: Arguments) -> bool:
+        """Whether with these arguments a value out of the data may show."""
+        return self.shows_values
+
     def condition(self, arguments: Arguments) -> str:
         """A user's condition over a row, which the planner vets before it is used; '' if none."""
         return ""

@@ -68,6 +68,9 @@ class SqlValue(MeasureCheck):
         """The SQL text as the user wrote it."""
         return str(arguments["sql"])
 
+    def may_show_values(self, arguments: Arguments) -> bool:
+        return False  # the plan withholds it: it knows the columns of every table in the query
+
     def counts_bad_rows(self, arguments: Arguments) -> bool:
         """Whether by its own bounds the value counts what is bad: the fewer the better."""
         return arguments["min_value"] is None and arguments["max_value"] is not None

@@ -106,6 +106,8 @@ def export(*, file: str, output: str) -> None:
     """
     from lakeproof.contracts.export import export_contract
 
+    if output.lower().endswith(".json"):
+        raise click.BadParameter("the export is YAML; name it .yaml", param_hint="--output")
     with results_only_on_stdout() as results:
         _write(results, export_contract(_load(file)).rstrip("\n"), output)
 

@@ -96,6 +96,10 @@ class Object:
     properties: tuple[Property, ...] = ()
     quality: tuple[DeclaredRule, ...] = ()
     relationships: tuple[Relationship, ...] = ()
+    # What was looked up is kept: an object may have thousands of properties, and of names of them.
+    _by_name: dict[str, Property] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     def walk(self) -> Iterator[Property]:
         """Every property at any depth, in the file's order."""
@@ -104,11 +108,13 @@ class Object:
 
     def property_named(self, name: str) -> Property | None:
         """The property that a rule means: by label, else by name, else by physical name."""
-        every = list(self.walk())
-        by_label = [one for one in every if one.label == name]
-        by_name = [one for one in every if one.name == name]
-        physical = [one for one in every if name in {one.physical_name, one.path}]
-        return next(iter([*by_label, *by_name, *physical]), None)
+        if not self._by_name:
+            every = list(self.walk())
+            named = [(one.label, one) for one in every] + [(one.name, one) for one in every]
+            named += [(each, one) for one in every for each in (one.physical_name, one.path)]
+            for called, one in named:
+                self._by_name.setdefault(called, one)
+        return self._by_name.get(name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,22 +144,30 @@ class Contract:
     name: str
     version: str
     api_version: str
-    document: Document
-    objects: tuple[Object, ...] = ()
+    document: Document = field(repr=False)
+    objects: tuple[Object, ...] = field(default=(), repr=False)
     servers: tuple[Server, ...] = ()
     sla: tuple[SlaEntry, ...] = ()
     sla_default_element: str = ""
     custom: Mapping[str, object] = field(default_factory=dict)
     tags: tuple[str, ...] = ()
-    stray_rules: tuple[DeclaredRule, ...] = ()
+    stray_rules: tuple[DeclaredRule, ...] = field(default=(), repr=False)
     findings: tuple[Finding, ...] = ()
+    naming_engines: dict[str, Entry] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+    """Rules that name an engine or a tool; kept by what chooses the engine of each rule."""
+    _by_name: dict[str, Object] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def object_named(self, name: str) -> Object | None:
         """The object of that name, else of that physical name or id; letter case matters."""
-        by_name = [one for one in self.objects if one.name == name]
-        physical = [one for one in self.objects if one.physical_name == name]
-        by_id = [one for one in self.objects if one.id and one.id == name]
-        return next(iter([*by_name, *physical, *by_id]), None)
+        if not self._by_name:
+            every = self.objects
+            named = [(one.name, one) for one in every] + [(one.physical_name, one) for one in every]
+            named += [(one.id, one) for one in every if one.id]
+            for called, one in named:
+                self._by_name.setdefault(called, one)
+        return self._by_name.get(name)
 
     @property
     def is_legacy(self) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from lakeproof.config import ContractSettings
+from lakeproof.config import Config, ContractSettings
 from lakeproof.contracts.contract import Contract, DeclaredRule, Object, Property, Server
 from lakeproof.model.comparison import Comparison
 from lakeproof.model.names import TableName
@@ -51,7 +51,8 @@ class Setting:
 
     `table_of` gives the table of an object, by the object's name; `variables` are those that
     `${VAR}` may name; `now` is the run's moment. `owner` is None for a rule that no object has.
-    `server` is the one whose SQL and types the contract is written in.
+    `server` is the one whose SQL and types the contract is written in. `given` are tables that
+    the caller gave to names that no object has.
     """
 
     contract: Contract
@@ -62,6 +63,8 @@ class Setting:
     variables: Mapping[str, str]
     now: datetime
     server: Server | None = None
+    config: Config = field(default_factory=Config)
+    given: Mapping[str, TableName] = field(default_factory=dict)
 
     @property
     def column(self) -> str:

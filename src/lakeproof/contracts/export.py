@@ -7,7 +7,6 @@ written, comments where they stood.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from copy import deepcopy
 from typing import Any
 
@@ -16,6 +15,8 @@ from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from lakeproof.contracts.commented import read, write
 from lakeproof.contracts.contract import Contract
 from lakeproof.contracts.export_shapes import conformed
+from lakeproof.contracts.odcs.reading import root_of
+from lakeproof.errors import ContractError
 
 API_VERSION = "v3.2.0"
 _VERSION_OF_NONE = "0.0.0"
@@ -28,20 +29,11 @@ def export_contract(contract: Contract) -> str:
     text = contract.document.text.lstrip("\ufeff")
     is_json = text.lstrip().startswith(("{", "["))
     given = read(text) if text.strip() and not is_json else deepcopy(contract.document.value)
-    root = given if isinstance(given, dict) else _root_of_list(given)
+    root = root_of(given) or (given if isinstance(given, dict) else {"quality": [given]})
     _place_rules(root)
+    _refuse_rules_of_none(root, contract)
     _place_servers(root, contract)
     return write(_with_head(conformed(root), contract))
-
-
-def _root_of_list(given: object) -> dict[str, Any]:
-    """A file that is a list: of objects, if one says so, else of rules."""
-    entries = given if isinstance(given, list) else [given]
-    has_objects = any(
-        isinstance(one, Mapping) and {"properties", "attributes", "columns"} & one.keys()
-        for one in entries
-    )
-    return {"schema" if has_objects else "quality": entries}
 
 
 def _place_rules(root: dict[str, Any]) -> None:
@@ -54,6 +46,17 @@ def _place_rules(root: dict[str, Any]) -> None:
     own = next((key for key in _RULES if isinstance(only.get(key), list)), _RULES[0])
     for key in (key for key in _RULES if key in lists):
         only[own] = CommentedSeq([*only.get(own, ()), *root.pop(key)])
+
+
+def _refuse_rules_of_none(root: dict[str, Any], contract: Contract) -> None:
+    """Version 3.2 has no rules at the root, and as custom properties they would not be run."""
+    key = next((key for key in _RULES if root.get(key)), None)
+    if key is not None:
+        where = contract.document.at(f"/{key}")
+        raise ContractError(
+            f"{where}: these rules belong to no object, and version 3.2 has no place for such. "
+            "Put them under `quality` of an object: `schema: [{name: <table>, quality: [...]}]`"
+        )
 
 
 def _place_servers(root: dict[str, Any], contract: Contract) -> None:

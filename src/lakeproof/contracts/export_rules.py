@@ -13,7 +13,7 @@ from typing import Any
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
 from lakeproof.checks.catalogue import check_names
-from lakeproof.contracts.commented import CUSTOM, Rewriting
+from lakeproof.contracts.commented import CUSTOM, Rewriting, custom_property
 from lakeproof.contracts.contract import custom_properties
 from lakeproof.contracts.odcs.forms import (
     LEGACY_METHODS,
@@ -129,7 +129,10 @@ def _keep_carried(new: Rewriting, key: str, value: Any, suffix: str) -> None:  #
         new.keep(key, f"{value}{suffix}")
     elif key == "dimension" and str(value).lower() in _DIMENSIONS:
         new.keep(key, _DIMENSIONS[str(value).lower()])
-    elif key in _CARRIED and key != "dimension":
+    elif key == CUSTOM and isinstance(value, Mapping):
+        pairs = custom_properties(value).items()
+        new.keep(key, CommentedSeq([custom_property(name, one) for name, one in pairs]))
+    elif key in _CARRIED and key != "dimension" and (key != CUSTOM or isinstance(value, list)):
         new.keep(key, value)
     else:
         new.move_aside(key, value, key)
@@ -166,10 +169,14 @@ def _body(entry: Entry, *, on_property: bool) -> _Body:
     return found or _engine(entry, form)
 
 
+_WITHOUT_WORDS = {"filter_sql", "filter", "tolerance"}
+"""What the standard's metrics cannot say: a rule with one of them is kept as it stands."""
+
+
 def _library(entry: Entry) -> _Body | None:
     metric = entry.get("metric") or entry.get("rule")
     operators = _operators(entry)
-    if metric not in METRICS or not operators:
+    if metric not in METRICS or not operators or _WITHOUT_WORDS & entry.keys():
         return None
     beside = {key: entry[key] for key in _BESIDE_ARGUMENTS if key in entry}
     given = entry.get("arguments")
@@ -273,7 +280,8 @@ def _legacy(entry: Entry, name: str) -> _Body | None:
     if entry.get("type") not in LEGACY_METHODS:
         used.add("type")
     known = {"FIELD_NAME", "FILTER_CONDITIONS", "COMPARE_TO"}
-    if given.keys() & known or {"columns", "column", "parameters"} & entry.keys():
+    beside = {"columns", "column", "parameters", "arguments", *_WITHOUT_WORDS}
+    if given.keys() & known or beside & entry.keys():
         return None
     operators = _operators(entry)
     bounds = {f"{end}_value": given[end] for end in ("min", "max") if end in given}
@@ -305,7 +313,7 @@ def _as_it_stands(entry: Entry, form: Form) -> _Body:
     asked = _asked(entry, ())
     if entry.get("type") in LEGACY_METHODS:
         asked.pop("type")
-    held = {"templateName", CUSTOM} if form is Form.LEGACY else {"templateName"}
+    held = {"templateName", CUSTOM if form is Form.LEGACY else "toolName"}
     rule = {key: value for key, value in entry.items() if key in asked or key in held}
     return _custom(OWN_ENGINE, CommentedMap(rule=CommentedMap(_copied(rule))), asked)
 

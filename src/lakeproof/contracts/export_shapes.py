@@ -24,6 +24,7 @@ from lakeproof.contracts.odcs.known_keys import (
     Plain,
     Word,
 )
+from lakeproof.contracts.odcs.taking import entries_of, part_of
 
 _ID = re.compile(r"[A-Za-z0-9_-]+")
 _NOT_OF_ID = re.compile(r"[^A-Za-z0-9_-]+")
@@ -109,8 +110,8 @@ def _logical_type(old: Mapping[str, Any]) -> str:
     given = old.get("logicalType")
     if given == "map" and _map(old.get("map")) is None:
         return ""  # the schema refuses a map that does not say of what
-    if given in OPTIONS:
-        return str(given)
+    if isinstance(given, str) and given in OPTIONS:
+        return given
     renamed = {NEW_NAMES["property"].get(str(key), str(key)) for key, value in old.items() if value}
     return next((kind for key, kind in _INSIDE.items() if key in renamed), "")
 
@@ -136,6 +137,17 @@ def _turned(key: str, value: Any) -> Any:  # noqa: ANN401 (what the file holds)
         return CommentedSeq([custom_property(name, one) for name, one in pairs])
     if key == "description" and isinstance(value, list):
         return " ".join(map(str, value))
+    return _listed(key, value)
+
+
+def _listed(key: str, value: Any) -> Any:  # noqa: ANN401
+    """A list where one is due, and one mapping where that is, of what is read as such."""
+    if key in {"quality", "checks"} and isinstance(value, Mapping):
+        return CommentedSeq([value])
+    if key == "items" and (only := part_of(value)):
+        return only[1]
+    if isinstance(value, Mapping) and (entries := entries_of(key, value)):
+        return CommentedSeq([entry for _, entry in entries])
     return value
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -12,7 +13,13 @@ from lakeproof.config import Config, TableSettings
 from lakeproof.contracts.contract import Contract, Object, Server
 from lakeproof.contracts.files import FileSource
 from lakeproof.contracts.suite import rules_of_entry, with_own_keys
-from lakeproof.contracts.tables import Given, TablePlace, chosen_server, places_of
+from lakeproof.contracts.tables import (
+    Given,
+    TablePlace,
+    chosen_server,
+    other_places,
+    places_of,
+)
 from lakeproof.errors import ContractError
 from lakeproof.model.names import TableName
 from lakeproof.model.nearest import nearest
@@ -69,9 +76,12 @@ def gather(
         if isinstance(entry, Contract):
             found = places_of(entry, _known_to(entry, given), config, known)
             server, _ = chosen_server(entry, given.server)
-            rules += _contract_rules(entry, config, found, now, known, server)
-            places += found.values()
+            others = other_places(entry, _used_by(entry, given), config)
+            made, mine = _contract_rules(entry, config, found, now, known, server, others)
+            rules += made
+            places += [*mine, *others.values()]
             frames |= {found[one.name].table: name for name, one in _given_objects(entry, given)}
+            frames |= {others[name].table: name for name in given.frames if name in others}
         else:
             rules += rules_of_entry(entry, number + 1, config)
         owners += [number] * (len(rules) - len(owners))
@@ -92,10 +102,20 @@ def _contract_rules(
     now: datetime,
     variables: Mapping[str, str],
     server: Server | None,
-) -> list[Rule | RejectedRule]:
-    from lakeproof.contracts.rules import ContractReader  # a suite alone does not need it
+    others: Mapping[str, TablePlace],
+) -> tuple[list[Rule | RejectedRule], list[TablePlace]]:
+    """The rules, and the places with what the objects declare by the values of variables."""
+    from lakeproof.contracts.resolving import resolved  # a suite alone does not need them
+    from lakeproof.contracts.rules import ContractReader
 
-    return ContractReader(contract, config, places, now, variables, server).rules()
+    ready = resolved(contract, variables)
+    given = {name: place.table for name, place in others.items()}
+    reader = ContractReader(
+        ready.contract, config, places, now, variables, server, given, ready.problems, ready.written
+    )
+    objects = {one.pointer: one for one in reversed(ready.contract.objects)}
+    mine = [replace(place, object=objects[place.object.pointer]) for place in places.values()]
+    return reader.rules(), mine
 
 
 def loaded(checks: Checks) -> list[object]:
@@ -114,8 +134,13 @@ def _opened(given: Path | str | Mapping[str, object]) -> Contract:
 
 
 def _standing(contract: Contract, given: Given) -> Contract:
-    """A fragment, rules that no object has, stands on the one table that was given."""
-    names = (*given.tables, *given.frames)
+    """A fragment, rules that no object has, stands on the one table that was given.
+
+    Of several it is the one that no rule names as another table.
+    """
+    names = [*given.tables, *given.frames]
+    if len(names) > 1:
+        names = [name for name in names if not _is_used(contract, name)]
     if contract.objects or len(names) != 1:
         return contract
     owner = Object(names[0], names[0], "", {}, quality=contract.stray_rules)
@@ -125,10 +150,29 @@ def _standing(contract: Contract, given: Given) -> Contract:
 def _refuse_unknown(contracts: Sequence[Contract], given: Given) -> None:
     names = sorted({one.name for contract in contracts for one in contract.objects})
     for name in (*given.tables, *given.frames):
-        if not any(contract.object_named(name) for contract in contracts):
+        if not any(one.object_named(name) or _is_used(one, name) for one in contracts):
             near = nearest(name, names) or names
             told = f"Its objects: {', '.join(near)}" if near else "No contract here has objects"
             raise ContractError(f"no object {name!r} to give a table to. {told}")
+
+
+def _is_used(contract: Contract, name: str) -> bool:
+    """Whether a rule names it, in whatever form: as reference data, or in a query."""
+    word = re.compile(rf"(?<![\w.]){re.escape(name)}(?![\w.])")
+    for _, _, rule in contract.rules():
+        raw = rule.raw if isinstance(rule.raw, Mapping) else {}
+        asked = {key: value for key, value in raw.items() if key not in {"name", "description"}}
+        if word.search(str(asked)):
+            return True
+    return False
+
+
+def _used_by(contract: Contract, given: Given) -> Given:
+    return replace(
+        given,
+        tables={name: text for name, text in given.tables.items() if _is_used(contract, name)},
+        frames=[name for name in given.frames if _is_used(contract, name)],
+    )
 
 
 def _known_to(contract: Contract, given: Given) -> Given:
@@ -160,7 +204,7 @@ def _declared_of(places: Sequence[TablePlace]) -> dict[TableName, TableSettings]
 def _declared(owner: Object) -> TableSettings:
     """The object's primary key, and the columns that its classifications hide."""
     keys = sorted(
-        (one for one in owner.properties if one.primary_key),
+        (one for one in owner.properties if one.primary_key and "${" not in one.physical_name),
         key=lambda one: one.primary_key_position,
     )
     hidden = [

@@ -30,6 +30,8 @@ _QUOTED = re.compile(
     re.DOTALL,
 )
 
+_SHORT = 4
+
 Reserved = Callable[[str], str]
 """The text that stands for a reserved name; it raises where nothing does."""
 
@@ -78,10 +80,31 @@ def unset_variables(text: str, variables: Mapping[str, str]) -> frozenset[str]:
     return frozenset(name for name in found if name) - RESERVED - variables.keys()
 
 
-def resolve_variables(value: object, variables: Mapping[str, str], pointer: str = "") -> object:
+def without_values(told: str, value: object, variables: Mapping[str, str]) -> str:
+    """A message with the names of variables for their values, which may be secret.
+
+    `value` is what it is about, as the file has it. A short value is only found as a word.
+    """
+    names = placeholders_in(str(value)) - RESERVED
+    known = {name: variables[name] for name in names if variables.get(name)}
+    for name, text in sorted(known.items(), key=lambda item: -len(item[1])):
+        pattern = re.escape(text)
+        if len(text) < _SHORT:
+            pattern = rf"(?<!\w){pattern}(?!\w)"
+        told = re.sub(pattern, lambda _: f"${{{name}}}", told)  # noqa: B023 (called at once)
+    return told
+
+
+def resolve_variables(
+    value: object,
+    variables: Mapping[str, str],
+    pointer: str = "",
+    kept: frozenset[str] = frozenset(),
+) -> object:
     """A value of the file with the variables of every text inside it; reserved names stay.
 
-    Keys stay as they are. An error names the place as a JSON pointer.
+    Keys stay as they are, and so does what stands under those that are `kept`. An error names
+    the place as a JSON pointer.
     """
     if isinstance(value, str):
         try:
@@ -90,12 +113,14 @@ def resolve_variables(value: object, variables: Mapping[str, str], pointer: str 
             raise CheckDefinitionError(f"{pointer or '/'}: {problem}") from None
     if isinstance(value, Mapping):
         return {
-            key: resolve_variables(item, variables, pointer_to(pointer, str(key)))
+            key: item
+            if key in kept
+            else resolve_variables(item, variables, pointer_to(pointer, str(key)), kept)
             for key, item in value.items()
         }
     if isinstance(value, Sequence) and not isinstance(value, bytes):
         return [
-            resolve_variables(item, variables, pointer_to(pointer, number))
+            resolve_variables(item, variables, pointer_to(pointer, number), kept)
             for number, item in enumerate(value)
         ]
     return value
@@ -112,7 +137,7 @@ def _filled(found: re.Match[str], reserved: Reserved | None, variables: Mapping[
     if found["given"]:
         return variables.get(name) or found["default"]
     if name not in variables:
-        near = nearest(name, list(variables), 1)
+        near = nearest(name, sorted(RESERVED), 1)  # other variables are nobody's business
         hint = f" Did you mean ${{{near[0]}}}?" if near else ""
         raise CheckDefinitionError(
             f"the variable ${{{name}}} is not set.{hint} Set it, or write ${{{name}:-a default}}"

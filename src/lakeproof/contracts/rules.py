@@ -13,24 +13,32 @@ from lakeproof.config import Config
 from lakeproof.contracts.contract import Contract, DeclaredRule, Object, Property, Server
 from lakeproof.contracts.draft import Draft, Placed, PlacedDraft, Setting
 from lakeproof.contracts.engines.choice import chosen_engine
-from lakeproof.contracts.odcs.implied import implied_drafts
+from lakeproof.contracts.odcs.implied import NO_COLUMN, UNIQUE_INSIDE, implied_drafts
 from lakeproof.contracts.odcs.metadata import Metadata, read_metadata
 from lakeproof.contracts.odcs.quality import drafts_of_rule
 from lakeproof.contracts.odcs.relationships import relationship_drafts
 from lakeproof.contracts.odcs.sla import sla_drafts
+from lakeproof.contracts.placeholders import without_values
 from lakeproof.contracts.suite import rule_of
-from lakeproof.contracts.tables import TablePlace
+from lakeproof.contracts.tables import TablePlace, held_name
 from lakeproof.errors import LakeproofError, short_message
 from lakeproof.model.names import TableName
 from lakeproof.model.rule import RejectedRule, Rule, Severity
 from lakeproof.model.suite import QualityCheck
+from lakeproof.model.value_path import has_elements
 
 AnyRule = Rule | RejectedRule
+_KEY_CHECKS = frozenset({"uniqueness", "unique_key"})
 
 
 @dataclass(frozen=True, slots=True)
 class ContractReader:
-    """How a contract becomes rules: where its tables are, and what its words stand for."""
+    """How a contract becomes rules: where its tables are, and what its words stand for.
+
+    `contract` has the values of variables; `problems` says by pointer where one is not set.
+    `written` has the entries as they are in the file. `given` are tables of names that no
+    object has.
+    """
 
     contract: Contract
     config: Config
@@ -38,6 +46,9 @@ class ContractReader:
     now: datetime
     variables: Mapping[str, str] = field(default_factory=dict)
     server: Server | None = None
+    given: Mapping[str, TableName] = field(default_factory=dict)
+    problems: Mapping[str, str] = field(default_factory=dict)
+    written: Mapping[str, object] = field(default_factory=dict)
 
     def rules(self) -> list[AnyRule]:
         """One entry per result to come, in the file's order; keys are unique."""
@@ -63,9 +74,14 @@ class ContractReader:
                 "engine_reason": engine.why,
             }
             metadata = replace(metadata, declared=declared)
-            drafts = _drafted(lambda: drafts_of_rule(Placed(rule, setting)))  # noqa: B023
+            drafts: Sequence[Draft] = [Draft()]  # for one that `_rule` refuses
+            if rule.pointer not in self.problems:
+                drafts = _drafted(lambda: drafts_of_rule(Placed(rule, setting)))  # noqa: B023
             key = self._key(owner, part, rule, metadata)
-            for draft, name in _named(drafts, key):
+            # A key stays the same whatever its variables are.
+            labels = [self._hidden(draft.label, rule.pointer) for draft in drafts]
+            named = [replace(one, label=label) for one, label in zip(drafts, labels, strict=True)]
+            for draft, name in _named(named, key):
                 ready = _called(draft, raw) if draft.plug_in else draft
                 yield self._rule(ready, name, rule.pointer, owner, part, metadata)
 
@@ -99,10 +115,44 @@ class ContractReader:
             variables=self.variables,
             now=self.now,
             server=self.server,
+            config=self.config,
+            given=self.given,
         )
 
     def _table_of(self, name: str) -> TableName:
         return self.places[name].table
+
+    def _place_of(self, owner: Object) -> TablePlace | None:
+        """The object's place; the second one of a name has none, for it would be the first's."""
+        place = self.places.get(owner.name)
+        if place is None or place.object.pointer == owner.pointer:
+            return place
+        told = f"the contract has two objects named {owner.name!r}. Next: rename one of them"
+        return TablePlace(owner, held_name(self.contract, owner), problem=told)
+
+    def _told(self, draft: Draft, pointer: str, part: Property | None) -> Draft:
+        """The draft without values of variables in what it says; an error where one is not set."""
+        problem = self.problems.get(pointer) or self.problems.get(part.pointer if part else "")
+        broken = [column for column in draft.columns if "${" in column]
+        if not problem and broken:
+            problem = f"the column's name {broken[0]} still holds ${{ after variables"
+        if problem:
+            return replace(draft, error=problem, skipped="")
+
+        def hidden(text: str) -> str:
+            return self._hidden(text, pointer, part.pointer if part else "")
+
+        return replace(
+            draft,
+            error=hidden(draft.error),
+            skipped=hidden(draft.skipped),
+            notes=tuple(map(hidden, draft.notes)),
+            choices={name: hidden(text) for name, text in draft.choices.items()},
+        )
+
+    def _hidden(self, text: str, *pointers: str) -> str:
+        written = [self.written.get(pointer) for pointer in pointers]
+        return without_values(text, written, self.variables)
 
     def _place(self, owner: Object | None, part: Property | None) -> str:
         """What an object or property is called in keys: `shop/orders.items[].price`."""
@@ -126,7 +176,8 @@ class ContractReader:
         part: Property | None,
         metadata: Metadata,
     ) -> AnyRule:
-        place = self.places.get(owner.name) if owner is not None else None
+        place = self._place_of(owner) if owner is not None else None
+        draft = _judgeable(self._told(draft, pointer, part), part)
         columns = draft.columns or ((part.path,) if part is not None else ())
         notes = (*metadata.notes, *draft.notes)
         declared = {
@@ -180,7 +231,21 @@ class ContractReader:
             )
         else:
             made = rule_of(entry, key, draft.columns, self.config, draft.comparison)
-        return replace(made, declared={name: value for name, value in declared.items() if value})
+        # What our checks call validity, the standard calls conformity.
+        dimension = "conformity" if made.dimension == "validity" else made.dimension
+        kept = {name: value for name, value in declared.items() if value}
+        return replace(made, dimension=dimension, declared=kept)
+
+
+def _judgeable(draft: Draft, part: Property | None) -> Draft:
+    """The draft, skipped where there is no column, or no row that its values could be one of."""
+    if draft.error or draft.skipped:
+        return draft
+    if part is not None and part.is_measure:
+        return replace(draft, skipped=NO_COLUMN)
+    if draft.check in _KEY_CHECKS and any(map(has_elements, draft.columns)):
+        return replace(draft, skipped=UNIQUE_INSIDE)
+    return draft
 
 
 def _drafted(work: Callable[[], Sequence[Draft]]) -> Sequence[Draft]:

@@ -13,7 +13,13 @@ from dataclasses import dataclass, field, replace
 from lakeproof.config import Config
 from lakeproof.contracts.contract import Contract, Object, Server, custom_properties
 from lakeproof.contracts.files import FILE_SERVERS, FileSource, file_source
-from lakeproof.contracts.placeholders import TABLE_NAMES, fill
+from lakeproof.contracts.placeholders import (
+    RESERVED,
+    TABLE_NAMES,
+    fill,
+    placeholders_in,
+    without_values,
+)
 from lakeproof.errors import CheckDefinitionError, ContractError
 from lakeproof.model.names import TableName
 from lakeproof.model.nearest import nearest
@@ -92,8 +98,21 @@ def places_of(
             place = _place(contract, owner, server, why, _Names(owner, server, config, variables))
         if given.are_assumed and place.problem:
             place = replace(place, problem="", why=f"no table yet: {place.problem}")
-        places[owner.name] = place
+        places.setdefault(owner.name, place)  # of two that share a name, the first has it
     return places
+
+
+def other_places(contract: Contract, given: Given, config: Config) -> dict[str, TablePlace]:
+    """The places that were given to names which no object of the contract has."""
+    found: dict[str, TablePlace] = {}
+    for name, table in given.tables.items():
+        if contract.object_named(name) is None:
+            found[name] = _given_table(Object(name, name, "", {}), table, config)
+    for name in given.frames:
+        if contract.object_named(name) is None:
+            owner = Object(name, name, "", {})
+            found[name] = TablePlace(owner, held_name(contract, owner), why="given as a DataFrame")
+    return found
 
 
 def held_name(contract: Contract, owner: Object) -> TableName:
@@ -136,7 +155,7 @@ def chosen_server(contract: Contract, name: str) -> tuple[Server | None, str]:
 
 def _given_table(owner: Object, text: str, config: Config) -> TablePlace:
     try:
-        named = TableName.parse(text)
+        named = _whole(TableName.parse(text))
     except CheckDefinitionError as problem:
         raise ContractError(f"the table given for {owner.name!r}: {problem}") from problem
     table = named.resolve(config.default_catalog, config.default_namespace)
@@ -160,6 +179,14 @@ class _Names:
         reserved = dict.fromkeys(TABLE_NAMES, self.physical)
         return fill(str(value), reserved=reserved, variables=self.variables)
 
+    def shown(self, source: FileSource) -> str:
+        """The files as the contract writes them: what variables hold is not told."""
+        raw = self.server.raw if self.server is not None else {}
+        written = str(raw.get("path") or raw.get("location"))
+        if placeholders_in(f"{written}{self.owner.physical_name}") - RESERVED:
+            return f"{source.format} files at {written}"
+        return str(source)
+
     @property
     def physical(self) -> str:
         written = self.owner.physical_name or self.owner.name
@@ -168,9 +195,20 @@ class _Names:
     def table(self, catalog: str, namespace: str) -> TableName:
         """A physical name may bring its own namespace and catalog; it is completed otherwise."""
         own = TableName.parse(self.physical)
-        return own.resolve(
-            catalog or self.config.default_catalog, namespace or self.config.default_namespace
+        return _whole(
+            own.resolve(
+                catalog or self.config.default_catalog, namespace or self.config.default_namespace
+            )
         )
+
+
+def _whole(table: TableName) -> TableName:
+    """The name, if nothing in it still waits to be filled in: Spark would do that by itself."""
+    if any("${" in part for part in table.parts):
+        raise CheckDefinitionError(
+            "its table's name still holds ${ after variables. Write a name, or ${VARIABLE}"
+        )
+    return table
 
 
 def _place(
@@ -179,7 +217,9 @@ def _place(
     try:
         return _served(contract, owner, server, why, names)
     except CheckDefinitionError as problem:
-        return TablePlace(owner, held_name(contract, owner), problem=str(problem), why=why)
+        written = (owner.physical_name, owner.name, server.raw if server is not None else {})
+        told = without_values(str(problem), written, names.variables)
+        return TablePlace(owner, held_name(contract, owner), problem=told, why=why)
 
 
 def _served(
@@ -198,7 +238,7 @@ def _served(
         )
     if kind in FILE_SERVERS or (kind in {"delta", "glue", CUSTOM} and has_path):
         source = file_source(kind, names.of_server)
-        return TablePlace(owner, held, source, why=f"{why}: {source}")
+        return TablePlace(owner, held, source, why=f"{why}: {names.shown(source)}")
     if kind in _CATALOG_SERVERS:
         return TablePlace(owner, _catalog_table(kind, names), why=why)
     raise CheckDefinitionError(

@@ -149,8 +149,13 @@ def _number(value: Value | None) -> Fraction | None:
 
 
 def _equal(found: Value, wanted: Value) -> bool:
+    """Whether both are one value; what is written as text may be a number or a truth value."""
+    if isinstance(found, bool) and isinstance(wanted, str):
+        return wanted.strip().lower() == shown(found)
     if isinstance(wanted, str) or isinstance(found, str):
-        return str(found) == str(wanted)
+        numbers = _number(found), _number(wanted)
+        is_text = None in numbers or isinstance(wanted, bool)
+        return shown(found) == shown(wanted) if is_text else numbers[0] == numbers[1]
     if isinstance(wanted, bool) and not isinstance(found, bool):
         return _is_true(found) is wanted
     return _number(found) == _number(wanted)

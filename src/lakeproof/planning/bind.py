@@ -285,8 +285,8 @@ class RuleBinder:
         found = self.pin(TableName(reference.parts))
         if as_of and found.format == STAND_IN:
             raise CheckDefinitionError(
-                f"{reference.parts[-1]} is a DataFrame or files, which have no history for {as_of}. "
-                "Name a table that has"
+                f"{reference.parts[-1]} is a DataFrame or files: there is no history for {as_of}. "
+                "Name a table that has one"
             )
         relation = f"{found.table.sql} {as_of}" if as_of else found.relation
         called = "" if reference.alias else f" AS {quote(reference.parts[-1])}"

@@ -113,7 +113,7 @@ def found_text(result: CheckResult) -> str:
         bound, tolerance = _bound_and_tolerance(result)
         if bound and bound in result.details:
             allowed = f"tolerated {printable(tolerance)}" if tolerance else ""
-        elif f"must be {result.threshold}" in result.details:  # a contract's operators say it all
+        elif _is_compared(result):
             found, allowed = printable(result.details), ""
     return "; ".join(fact for fact in (found, allowed, news_text(result)) if fact)
 
@@ -125,7 +125,7 @@ def observed_text(result: CheckResult) -> str:
     something else: rows beyond the first of each key, or the number of rows itself.
     """
     scanned = f"{result.total_rows:,} rows"
-    if _bound_and_tolerance(result)[0]:
+    if _bound_and_tolerance(result)[0] or (_is_compared(result) and not result.sample_keys):
         return f"observed {number_text(result.measure)}"
     share = _failing_share(result)
     if "surplus_rows" in result.measures:
@@ -145,14 +145,21 @@ def _bound_and_tolerance(result: CheckResult) -> tuple[str, str]:
     return bound, "" if bound and tolerance == _NO_TOLERANCE else tolerance
 
 
+def _is_compared(result: CheckResult) -> bool:
+    """Whether a contract's operators judged it: then its details end with what must be."""
+    return bool(result.declared) and f"must be {result.threshold}" in result.details
+
+
 def _failing_share(result: CheckResult) -> float | None:
     """The share of rows that fail; None if the check measures something else."""
     if _bound_and_tolerance(result)[0]:
         return None
-    if "surplus_rows" in result.measures:
-        return result.measure
+    if "surplus_rows" in result.measures and result.total_rows:
+        return result.measures["surplus_rows"] / result.total_rows
     share = result.failing_rows / result.total_rows if result.total_rows else None
     measure = result.measure
+    if measure is None and result.declared:  # withheld, or no value: no share of rows
+        return None
     if measure is None or measure == result.failing_rows or share is None:
         return share
     return share if math.isclose(measure, share) else None

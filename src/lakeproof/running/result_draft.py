@@ -62,7 +62,7 @@ class ResultDraft:
                 measure=verdict.measure,
                 measures=dict(verdict.measures),
             )
-        if _shows_sensitive_values(rule, pinned):
+        if rule.rule_id in found.plan.withheld or _shows_sensitive_values(rule, pinned):
             verdict = _withheld(verdict, passed=held.passed)
         failed = CheckStatus.FAILED if rule.severity is Severity.ERROR else CheckStatus.WARNED
         hits = evaluation.hits if rule.lists_rows else None
@@ -119,7 +119,7 @@ def _shows_sensitive_values(rule: Rule, pinned: PinnedTable) -> bool:
     An expression may name any column, so one over a table with sensitive columns counts.
     """
     check = find_check(rule.check)
-    if not check.shows_values or not pinned.sensitive:
+    if not pinned.sensitive or not check.may_show_values(rule.arguments):
         return False
     roots = [find_place(pinned, name).root.name for name in rule.columns]
     return (
@@ -131,7 +131,7 @@ def _shows_sensitive_values(rule: Rule, pinned: PinnedTable) -> bool:
 
 def _withheld(verdict: Verdict, *, passed: bool) -> Verdict:
     told = "within its bounds" if passed else "outside its bounds"
-    details = f"{told}; the values are withheld, for the column is declared sensitive"
+    details = f"{told}; the values are withheld, for a column is declared sensitive"
     return replace(verdict, details=details, measure=None, measures={})
 
 

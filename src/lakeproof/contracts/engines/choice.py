@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from lakeproof.checks.engine_names import OURS, engine_named
+from lakeproof.checks.catalogue import aliases_of, check_names
+from lakeproof.checks.engine_names import KNOWN, OURS, engine_named
 from lakeproof.checks.plug_ins import find_plug_in
 from lakeproof.config import ContractSettings
 from lakeproof.contracts.contract import Contract
@@ -52,12 +53,16 @@ def _code(entry: Entry) -> str:
 
 
 def _tool(entry: Entry) -> str:
-    """The tool, where it is an engine: a code is run by its name, unless a plug-in has the tool."""
+    """The tool, where it is an engine; a code that we know is run by its name, whatever it is."""
     tool = text_at(entry, "toolName")
     if not tool or form_of(entry) is not Form.CODE:
         return tool
-    is_plugged_in = _code(entry) not in codes() and find_plug_in(tool) is not None
-    return tool if is_plugged_in else ""
+    is_engine = engine_named(tool) in KNOWN or find_plug_in(tool) is not None
+    return tool if is_engine and not _is_known(_code(entry)) else ""
+
+
+def _is_known(code: str) -> bool:
+    return code in codes() or any(code in aliases_of(name) for name in check_names())
 
 
 def _default_engine(contract: Contract, settings: ContractSettings) -> EngineChoice:
@@ -66,10 +71,23 @@ def _default_engine(contract: Contract, settings: ContractSettings) -> EngineCho
     own = contract.custom.get("defaultEngine")
     if isinstance(own, str) and own.strip():
         return EngineChoice(engine_named(own), "the contract's custom property defaultEngine")
-    named = {engine_named(name) for _, _, rule in contract.rules() for name in _engines(rule.raw)}
+    named = {engine_named(name) for raw in _naming(contract) for name in _engines(raw)}
     if len(named) == 1:
         return EngineChoice(named.pop(), "the only engine that the contract names")
     return EngineChoice(OURS, "nothing names another")
+
+
+def _naming(contract: Contract) -> list[Entry]:
+    """A rule for each engine, and those with a tool: found once, for every rule may ask."""
+    found = contract.naming_engines
+    if not found:
+        found[""] = {}  # looked for, even if there is none
+        for _, _, rule in contract.rules():
+            if isinstance(rule.raw, Mapping):
+                engine = text_at(rule.raw, "engine")
+                if engine or text_at(rule.raw, "toolName"):
+                    found.setdefault(engine or rule.pointer, rule.raw)
+    return list(found.values())
 
 
 def _engines(raw: object) -> list[str]:

@@ -12,11 +12,16 @@ from dataclasses import dataclass, field, replace
 
 from lakeproof.checks.catalogue import find_check
 from lakeproof.checks.kinds import MeasureCheck
+from lakeproof.checks.user_sql import parse_predicate
 from lakeproof.contracts.draft import Draft, Placed, Setting, error, skipped
 from lakeproof.contracts.engines.dbt_tests import DBT_TESTS
 from lakeproof.contracts.engines.given import Given, all_of, as_number
 from lakeproof.contracts.engines.great_expectations import unknown
-from lakeproof.contracts.engines.implementation import inline_keys, read_implementation
+from lakeproof.contracts.engines.implementation import (
+    inline_keys,
+    read_implementation,
+    require_own_threshold,
+)
 from lakeproof.errors import CheckDefinitionError, LakeproofError
 from lakeproof.model.comparison import Comparison, Operator, Term, Unit
 
@@ -57,6 +62,7 @@ class _Test:
 def drafts(placed: Placed, entry: Mapping[str, object]) -> list[Draft]:
     """A draft or more for each test of the rule; what cannot be read is an error."""
     try:
+        require_own_threshold(entry, "dbt", "`error_if` or `warn_if`")
         found = list(_tests(_whole(entry)))
     except LakeproofError as problem:
         return [error(str(problem))]
@@ -210,6 +216,8 @@ def _configured(draft: Draft, config: Mapping[str, object]) -> list[Draft]:
     where = config.get("where")
     if not isinstance(where, str | None):
         raise CheckDefinitionError(f"'where' must be SQL over a row, got {where!r}")
+    if where:
+        parse_predicate(where)  # dbt writes it for Spark, so it can be read here already
     fail_calc = str(config.get("fail_calc", "count(*)"))
     if "".join(fail_calc.lower().split()) != "count(*)":
         raise CheckDefinitionError(f"fail_calc {fail_calc!r} is not run: failing rows are counted")

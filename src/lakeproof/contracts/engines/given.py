@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 
 from lakeproof.checks.bounds import NUMBER
-from lakeproof.checks.user_sql import parse_predicate
 from lakeproof.contracts.contract import Property
 from lakeproof.contracts.draft import Setting
+from lakeproof.contracts.odcs.listed_values import as_texts
 from lakeproof.contracts.odcs.property_names import path_or_name
 from lakeproof.errors import CheckDefinitionError
 from lakeproof.model.names import TableName
@@ -19,6 +19,10 @@ Number = int | float | Decimal
 _WORD_ENDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _DIGITS_MAX = 40
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
+_QUOTED = re.compile(
+    r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`[^`]*`|--[^\n]*|/\*.*?\*/""", re.DOTALL
+)
+_OPEN = re.compile(r"""['"`]|/\*|\*/""")
 
 
 def snake(name: str) -> str:
@@ -110,6 +114,8 @@ class Given:
             raise self.refusal(name, "a list", found)
         part = self._property_at(path)
         kind = part.logical_type if part is not None else ""
+        if kind == "string":
+            return list(as_texts(self.setting, found))
         return [_as_declared(value, kind) for value in found]
 
     def texts(self, name: str) -> list[str]:
@@ -149,9 +155,11 @@ class Given:
         return path_or_name(self.setting, name)
 
     def table(self, name: str) -> str:
-        """The table of an object of the contract; another name is a table's own."""
+        """The table of an object, or the one given to that name; else it is a table's own."""
         found = self.setting.contract.object_named(name)
-        return str(self.setting.table_of(found.name) if found else TableName.parse(name))
+        if found is not None:
+            return str(self.setting.table_of(found.name))
+        return str(self.setting.given.get(name) or TableName.parse(name))
 
     def column_of(self, table: str, name: str) -> str:
         """The physical name of another object's property."""
@@ -169,11 +177,32 @@ class Given:
 
 
 def all_of(*conditions: str | None) -> str | None:
-    """The conditions that are there, joined; each must be one by itself, brackets and all."""
-    there = [parse_predicate(one).text for one in conditions if one]
+    """The conditions that are there, joined; each must be one by itself, brackets and all.
+
+    They are not parsed: placeholders and the dialect of the server are still in them.
+    """
+    there = [one.strip() for one in conditions if one and one.strip()]
     if len(there) < 2:  # noqa: PLR2004 (nothing to join)
         return next(iter(there), None)
-    return " AND ".join(f"({one})" for one in there)
+    for one in there:
+        _require_closed(one)
+    # On lines of their own, for one may end in a comment.
+    return " AND ".join(f"(\n{one}\n)" for one in there)
+
+
+def _require_closed(condition: str) -> None:
+    """Refuse what would change the condition beside it: an open bracket, quote or comment."""
+    bare = _QUOTED.sub("", condition)
+    depth = 0
+    for letter in bare:
+        depth += {"(": 1, ")": -1}.get(letter, 0)
+        if depth < 0:
+            break
+    if depth or _OPEN.search(bare):
+        raise CheckDefinitionError(
+            f"the condition {condition!r} leaves a bracket, quote or comment open or closes one "
+            "that is not its own"
+        )
 
 
 def as_number(text: str) -> Number | str:
@@ -190,8 +219,6 @@ def as_number(text: str) -> Number | str:
 
 def _as_declared(value: object, logical_type: str) -> object:
     """A value as its column's declared type has it: lists are often quoted, or not, by habit."""
-    if logical_type == "string" and isinstance(value, NUMBER) and not isinstance(value, bool):
-        return str(value)
     if logical_type in {"integer", "number"} and isinstance(value, str):
         return as_number(value)
     return value

@@ -8,7 +8,11 @@ from dataclasses import dataclass, field, replace
 from lakeproof.contracts.draft import Draft, Placed, Setting, error
 from lakeproof.contracts.engines.expectations import EXPECTATIONS, expectation_drafts
 from lakeproof.contracts.engines.given import Given, snake
-from lakeproof.contracts.engines.implementation import inline_keys, read_implementation
+from lakeproof.contracts.engines.implementation import (
+    inline_keys,
+    read_implementation,
+    require_own_threshold,
+)
 from lakeproof.errors import CheckDefinitionError, LakeproofError
 from lakeproof.model.nearest import nearest
 
@@ -41,6 +45,7 @@ class _Expectation:
 def drafts(placed: Placed, entry: Mapping[str, object]) -> list[Draft]:
     """A draft or more for each expectation of the rule; what cannot be read is an error."""
     try:
+        require_own_threshold(entry, "Great Expectations", "`mostly`")
         found = list(_expectations(_whole(entry)))
     except LakeproofError as problem:
         return [error(str(problem))]

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from lakeproof.contracts.odcs.operators import is_operator_like
 from lakeproof.contracts.odcs.parameters import read_parameters
 from lakeproof.contracts.yaml_document import load_document
+from lakeproof.errors import CheckDefinitionError
 
 _RULE_KEYS = frozenset(
     {
@@ -27,6 +29,25 @@ def read_implementation(entry: Mapping[str, object]) -> object:
     if isinstance(given, str) and given.strip():
         return load_document(given, "implementation").value
     return inline_keys(entry) if given is None or given == "" else given
+
+
+def judging_keys(entry: Mapping[str, object]) -> dict[str, object]:
+    """The operators and the unit that stand on the rule itself."""
+    return {
+        key: value
+        for key, value in entry.items()
+        if value is not None and (key == "unit" or is_operator_like(key))
+    }
+
+
+def require_own_threshold(entry: Mapping[str, object], engine: str, threshold: str) -> None:
+    """Refuse operators on a rule that its engine judges by itself."""
+    found = judging_keys({**read_parameters(entry.get("parameters")), **entry})
+    if found:
+        raise CheckDefinitionError(
+            f"{' and '.join(found)} would be ignored: a rule for {engine} is judged by the "
+            f"engine's own threshold. Next: write {threshold}, or the rule as a metric"
+        )
 
 
 def inline_keys(entry: Mapping[str, object]) -> dict[str, object]:

@@ -8,7 +8,8 @@ from dataclasses import replace
 from lakeproof.checks.catalogue import find_check
 from lakeproof.checks.kinds import Check, MeasureCheck
 from lakeproof.contracts.draft import Draft, Placed, Setting
-from lakeproof.contracts.engines.implementation import read_implementation
+from lakeproof.contracts.engines.implementation import judging_keys, read_implementation
+from lakeproof.contracts.odcs.filters import FILTER_KEYS, filter_in
 from lakeproof.contracts.odcs.forms import Entry, text_at
 from lakeproof.contracts.odcs.operators import (
     OPERATOR_KEYS,
@@ -30,7 +31,7 @@ USED_KEYS = {
     "column",
     "columns",
     "column_name",
-    "filter",
+    *FILTER_KEYS,
     "params",
     "parameters",
     "arguments",
@@ -53,7 +54,8 @@ def drafts(placed: Placed, entry: Entry) -> list[Draft]:
             f"implementation for engine lakeproof is a mapping with `check`, got {found!r}"
         )
     if isinstance(given.get("rule"), Mapping):
-        return _of_another_form(placed, given["rule"])
+        return _of_another_form(placed, _judged(given["rule"], entry))
+    given = _judged(given, entry)
     code = text_at(entry, "code")
     named = {"check": code, **given} if code else given
     name = next((text_at(named, key) for key in _NAME_KEYS if text_at(named, key)), "")
@@ -63,6 +65,17 @@ def drafts(placed: Placed, entry: Entry) -> list[Draft]:
             "engine that the rule is for"
         )
     return [own_check_draft(placed.setting, name, named)]
+
+
+def _judged(given: Mapping[str, object], entry: Entry) -> dict[str, object]:
+    """What is asked, with the operators and the unit that stand beside `implementation`."""
+    beside = judging_keys(entry)
+    for key, value in beside.items():
+        if key in given and given[key] != value:
+            raise CheckDefinitionError(
+                f"{key} is {value!r} on the rule and {given[key]!r} in its implementation; keep one"
+            )
+    return {**given, **beside}
 
 
 def _of_another_form(placed: Placed, rule: object) -> list[Draft]:
@@ -83,12 +96,11 @@ def own_check_draft(setting: Setting, name: str, given: Mapping[str, object]) ->
     choices = choices_of(comparison, setting.settings)
     if comparison is not None and check.name in {"uniqueness", "unique_key"}:
         choices["duplicates"] = setting.settings.duplicates
-    condition = given.get("filter")
     return Draft(
         check=check.name,
         columns=_columns(setting, check, given),
         params=_params(setting, check, given),
-        filter=None if condition is None else str(condition),
+        filter=filter_in(given),
         comparison=comparison,
         threshold=threshold,
         notes=operator_notes(given),

@@ -13,6 +13,7 @@ from lakeproof.contracts.odcs.forms import Entry, has
 from lakeproof.contracts.odcs.operators import read_comparison
 from lakeproof.errors import CheckDefinitionError
 from lakeproof.model.comparison import Unit
+from lakeproof.model.nearest import nearest
 
 # Imported on demand: most contracts name one engine, or none.
 _MODULES = {
@@ -38,9 +39,9 @@ def custom_drafts(placed: Placed, engine: str, entry: Entry) -> list[Draft]:
         return [plug_in_draft(placed, known, entry)]
     return [
         skipped(
-            f"Lakeproof does not run engine {engine!r}. Next: register a function for it with "
-            f"lakeproof.register_engine({engine!r}, function), or write the rule as a metric, "
-            "as SQL, or for engine lakeproof"
+            f"Lakeproof does not run engine {engine!r}{_hint(engine)}. Next: register a function "
+            f"for it with lakeproof.register_engine({engine!r}, function), or write the rule as a "
+            "metric, as SQL, or for engine lakeproof"
         )
     ]
 
@@ -53,3 +54,8 @@ def plug_in_draft(placed: Placed, name: str, entry: Entry) -> Draft:
         comparison=read_comparison(entry, setting.settings, unit=Unit.NONE),
         plug_in=name,
     )
+
+
+def _hint(engine: str) -> str:
+    near = nearest(engine, list(_MODULES), 1)
+    return f" (did you mean {near[0]}?)" if near else ""

@@ -21,6 +21,7 @@ from lakeproof.contracts.odcs.known_keys import (
 )
 from lakeproof.contracts.odcs.rule_deviations import rule_deviations
 from lakeproof.contracts.odcs.scalars import truth_of, whole_number_of
+from lakeproof.contracts.odcs.taking import entries_of, part_of, step_to
 from lakeproof.contracts.tree import shown
 from lakeproof.contracts.yaml_document import Document, pointer_to, spelling
 
@@ -116,10 +117,16 @@ class _Walk:
             self.add(Level.WARNING, pointer, message)
 
     def one(self, value: object, shape: str, pointer: str, key: str) -> None:
-        if not isinstance(value, Mapping):
+        found = part_of(value)
+        if found is None or (isinstance(value, list) and shape != "part"):
             self.add(Level.ERROR, pointer, f"{key} must be a mapping; {_noun(value)} is left out")
-        elif shape in SHAPES:
-            self.mapping(value, shape, pointer)
+            return
+        step, entry = found
+        if isinstance(value, list):
+            message = f"{key} must be a mapping; the only one in this list is read"
+            self.add(Level.WARNING, pointer, message)
+        if shape in SHAPES:
+            self.mapping(entry, shape, step_to(pointer, step))
 
     def each(self, value: object, shape: str, pointer: str, key: str) -> None:
         if key == "checks":
@@ -127,12 +134,16 @@ class _Walk:
         if shape == "rule" and isinstance(value, Mapping):
             self.add(Level.WARNING, pointer, f"{key} must be a list; this is read as its one rule")
             self.rule(value, pointer)
-        elif not isinstance(value, list):
+            return
+        found = entries_of(key, value)
+        if found is None:
             fate = "cannot run" if shape == "rule" else "is left out"
             self.add(Level.ERROR, pointer, f"{key} must be a list; {_noun(value)} {fate}")
-        else:
-            for index, item in enumerate(value):
-                self.item(item, shape, pointer_to(pointer, index))
+        elif not isinstance(value, list):
+            meant = "its one entry" if found[0][0] == "" else "its entries, by their names"
+            self.add(Level.WARNING, pointer, f"{key} must be a list; this is read as {meant}")
+        for step, item in found or ():
+            self.item(item, shape, step_to(pointer, step))
 
     def item(self, item: object, shape: str, pointer: str) -> None:
         if not isinstance(item, Mapping):

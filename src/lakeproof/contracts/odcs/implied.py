@@ -20,9 +20,10 @@ from lakeproof.contracts.yaml_document import pointer_to
 from lakeproof.errors import CheckDefinitionError
 from lakeproof.model.value_path import has_elements, read_path
 
-_UNIQUE_INSIDE = (
+UNIQUE_INSIDE = (
     "values inside an array or a map are not compared between rows. For one row, use uniqueItems"
 )
+NO_COLUMN = "a measure is computed by who reads the data: there is no column to check"
 _DEPRECATED = "the property is deprecated: still checked, as a warning"
 
 Found = tuple[str, str, Draft]
@@ -40,8 +41,7 @@ def implied_drafts(setting: Setting) -> list[PlacedDraft]:
 
 def _drafts_inside(part: Property, owner: Object, setting: Setting) -> Iterator[PlacedDraft]:
     if part.is_measure:
-        reason = "a measure is computed by who reads the data: there is no column to check"
-        yield _placed(owner, part, ("measure", "semanticType", skipped(reason)))
+        yield _placed(owner, part, ("measure", "semanticType", skipped(NO_COLUMN)))
         return
     for found in _drafts_of(part, setting):
         yield _placed(owner, part, found)
@@ -86,7 +86,7 @@ def required_draft(part: Property) -> Draft:
 
 def _unique_draft(part: Property) -> Draft:
     if has_elements(part.path):
-        return skipped(_UNIQUE_INSIDE)
+        return skipped(UNIQUE_INSIDE)
     return Draft(check="uniqueness", columns=(part.path,))
 
 
@@ -177,7 +177,7 @@ def _primary_key(owner: Object) -> Iterator[PlacedDraft]:
     inside = [part for part in parts if has_elements(part.path)]
     for part in inside:
         key = _given(part, "primaryKey", "isPrimaryKey", "isPrimary")
-        yield _placed(owner, part, ("primaryKey", key, skipped(_UNIQUE_INSIDE)))
+        yield _placed(owner, part, ("primaryKey", key, skipped(UNIQUE_INSIDE)))
     ordered = sorted(
         (part for part in parts if part not in inside),
         key=lambda part: (part.primary_key_position < 0, part.primary_key_position),

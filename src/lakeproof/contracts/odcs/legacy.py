@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 from lakeproof.contracts.contract import custom_properties
 from lakeproof.contracts.draft import Draft, Placed, Setting, skipped
+from lakeproof.contracts.engines.given import all_of
+from lakeproof.contracts.odcs.filters import FILTER_KEYS, filter_in
 from lakeproof.contracts.odcs.forms import Entry, legacy_name
 from lakeproof.contracts.odcs.library import library_drafts
 from lakeproof.contracts.odcs.operators import (
@@ -16,7 +19,7 @@ from lakeproof.contracts.odcs.operators import (
     read_comparison,
     read_number,
 )
-from lakeproof.contracts.odcs.parameters import read_parameters
+from lakeproof.contracts.odcs.parameters import read_parameters, with_tolerance
 from lakeproof.contracts.odcs.property_names import names_in, own_column, path_named
 from lakeproof.errors import CheckDefinitionError
 from lakeproof.model.comparison import Comparison, Operator, Term, Unit, Value
@@ -51,8 +54,8 @@ _SIGNS: Mapping[Operator, str] = {
     Operator.LESS: "<",
     Operator.LESS_OR_EQUAL: "<=",
 }
-_LOW = {Operator.GREATER, Operator.GREATER_OR_EQUAL, Operator.BETWEEN}
-_HIGH = {Operator.LESS, Operator.LESS_OR_EQUAL}
+_LOW = {Operator.GREATER, Operator.GREATER_OR_EQUAL, Operator.BETWEEN, Operator.MUST_BE}
+_HIGH = {Operator.LESS, Operator.LESS_OR_EQUAL, Operator.BETWEEN, Operator.MUST_BE}
 _STRICT = {Operator.GREATER, Operator.LESS}
 
 
@@ -71,6 +74,7 @@ class _Asked:
     term: Term | None = None
     operator: Operator | None = None
     other: str = ""
+    notes: tuple[str, ...] = ()
 
     @property
     def setting(self) -> Setting:
@@ -92,13 +96,21 @@ class _Asked:
         """The rule's operators and the terms together; None if there are none."""
         operators = read_comparison(self.entry, self.setting.settings, unit=unit)
         every = [*(operators.terms if operators else ()), *(one for one in terms if one)]
+        if self.has_tolerance and any(terms):
+            raise CheckDefinitionError(
+                f"tolerance beside a bound of what {self.name} counts; keep one"
+            )
         counted_in = operators.unit if operators else unit
         return comparison_of(every, self.setting.settings, counted_in) if every else None
 
     @property
+    def has_tolerance(self) -> bool:
+        return "tolerance" in self.given
+
+    @property
     def filter(self) -> str | None:
         found = self.given.get("filter_conditions")
-        return None if found is None else str(found)
+        return all_of(None if found is None else str(found), filter_in(self.given))
 
 
 def legacy_drafts(placed: Placed, entry: Entry) -> list[Draft]:
@@ -107,26 +119,30 @@ def legacy_drafts(placed: Placed, entry: Entry) -> list[Draft]:
     drafts = _KINDS[asked.name](asked)
     if asked.other:
         drafts = [*(one for one in drafts if not one.skipped), *_pairs(asked)]
-    notes = operator_notes(entry)
+    notes = (*operator_notes(entry), *asked.notes)
     return [replace(one, filter=asked.filter, notes=(*one.notes, *notes)) for one in drafts]
 
 
 def _asked(placed: Placed, entry: Entry) -> _Asked:
     setting = placed.setting
     every = {
+        **{key: entry[key] for key in ("tolerance", *FILTER_KEYS) if key in entry},
         **custom_properties(entry.get("customProperties")),
+        **read_parameters(entry.get("arguments")),
         **read_parameters(entry.get("parameters")),
     }
     given = {name.lower(): value for name, value in every.items() if value not in (None, "")}
     named = (
         names_in(given.get("field_name"))
+        or names_in(given.get("properties"))
         or names_in(entry.get("columns"))
         or names_in(entry.get("column"))
     )
     own = (setting.column,) if setting.column else ()
     columns = tuple(path_named(setting, name) for name in named) or own
-    whole = {**entry, **_operators_in(every)}
-    asked = _Asked(legacy_name(entry), placed, whole, given, columns)
+    tolerated = {key: value for key, value in given.items() if key == "tolerance"}
+    whole, notes = with_tolerance({**entry, **_operators_in(every), **tolerated})
+    asked = _Asked(legacy_name(entry), placed, whole, given, columns, notes=notes)
     target = given.get("compare_to")
     return asked if target is None else _with_target(asked, target)
 
@@ -199,46 +215,67 @@ def _count_check(asked: _Asked) -> list[Draft]:
 
 
 def _range_check(asked: _Asked) -> list[Draft]:
-    """Values between `min` and `max`, ends included; without them the operators are the bounds."""
-    bounds: dict[str, object] = {
-        f"{end}_value": asked.bound(end) for end in ("min", "max") if asked.bound(end) is not None
-    }
-    comparison = asked.comparison() if bounds else None
-    if not bounds:
-        operators = asked.comparison(asked.term, unit=Unit.NONE)
-        bounds = _bounds_of(asked.name, operators.terms if operators else ())
-    elif asked.term is not None:
-        bounds |= _bounds_of(asked.name, (asked.term,))
-    if not bounds:
+    """Values between `min` and `max`, ends included; without them the operators are the bounds.
+
+    Beside `min`, `max` or a tolerance the operators say how many rows may be out of bounds.
+    """
+    settings = asked.setting.settings
+    terms = [
+        Term(operator, bound)
+        for end, operator in (("min", Operator.GREATER_OR_EQUAL), ("max", Operator.LESS_OR_EQUAL))
+        if (bound := asked.bound(end)) is not None
+    ]
+    judged = asked.comparison() if terms or asked.has_tolerance else None
+    choices = choices_of(judged, settings)
+    if judged is None:
+        operators = asked.comparison(unit=Unit.NONE)
+        choices = choices_of(operators, settings)
+        terms += operators.terms if operators else ()
+    if asked.term is not None:
+        terms.append(asked.term)
+    if not terms:
         return [_without_bounds(asked.name)]
-    choices = choices_of(comparison, asked.setting.settings)
+    bounds = _bounds_of(asked.name, terms, is_open=settings.between == "open")
     return [
-        Draft("range", (column,), bounds, comparison=comparison, label=label, choices=choices)
+        Draft("range", (column,), bounds, comparison=judged, label=label, choices=choices)
         for column, label in _each_column(asked)
     ]
 
 
-def _bounds_of(name: str, terms: tuple[Term, ...]) -> dict[str, object]:
-    """The parameters of `range` that the operators ask for."""
+def _bounds_of(name: str, terms: Sequence[Term], *, is_open: bool) -> dict[str, object]:
+    """The parameters of `range` that all the terms ask for together."""
     bounds: dict[str, object] = {}
     for term in terms:
-        if term.operator in _LOW:
-            bounds["min_value"] = term.value
-        elif term.operator in _HIGH:
-            bounds["max_value"] = term.value
-        elif term.operator is Operator.MUST_BE:
-            bounds |= {"min_value": term.value, "max_value": term.value}
-        else:
+        is_strict = term.operator in _STRICT or (is_open and term.operator is Operator.BETWEEN)
+        if term.operator not in _LOW | _HIGH:
             raise CheckDefinitionError(
                 f"{name} takes bounds: min, max, or an operator for less, greater or between; "
                 f"got {term.operator}"
             )
-        if term.operator in _STRICT:
-            end = "min" if term.operator is Operator.GREATER else "max"
-            bounds[f"{end}_exclusive"] = True
-        if term.high is not None:
-            bounds["max_value"] = term.high
+        if term.operator in _LOW:
+            _tighten(bounds, "min", term.value, is_strict=is_strict)
+        if term.operator in _HIGH:
+            high = term.value if term.high is None else term.high
+            _tighten(bounds, "max", high, is_strict=is_strict)
     return bounds
+
+
+def _tighten(bounds: dict[str, object], end: str, value: Value, *, is_strict: bool) -> None:
+    """The bound at that end, unless the one that is there leaves less room."""
+    held = bounds.get(f"{end}_value")
+    if held is not None:
+        try:
+            room = Fraction(str(value)) - Fraction(str(held))
+        except ValueError:
+            raise CheckDefinitionError(
+                f"{end} is both {held!r} and {value!r}, of which the tighter is not known; keep one"
+            ) from None
+        if (room < 0 if end == "min" else room > 0) or (room == 0 and not is_strict):
+            return
+    bounds[f"{end}_value"] = value
+    bounds.pop(f"{end}_exclusive", None)
+    if is_strict:
+        bounds[f"{end}_exclusive"] = True
 
 
 def _duplicate_count(asked: _Asked) -> list[Draft]:

@@ -8,8 +8,10 @@ from dataclasses import dataclass, field
 from lakeproof.config import ContractSettings
 from lakeproof.contracts.draft import Draft, Placed, Setting
 from lakeproof.contracts.odcs.ecma import java_pattern
+from lakeproof.contracts.odcs.filters import FILTER_KEYS, filter_in
 from lakeproof.contracts.odcs.forms import METRICS, Entry
 from lakeproof.contracts.odcs.implied import enum_values
+from lakeproof.contracts.odcs.listed_values import as_texts
 from lakeproof.contracts.odcs.operators import EIGHT, choices_of, operator_notes, read_comparison
 from lakeproof.contracts.odcs.property_names import names_in, own_column, path_named
 from lakeproof.errors import CheckDefinitionError
@@ -67,6 +69,7 @@ def library_drafts(placed: Placed, metric: str, entry: Entry) -> list[Draft]:
         check=check.name,
         columns=check.columns,
         params=check.params,
+        filter=filter_in(entry, _inside(entry)),
         comparison=comparison,
         notes=(*operator_notes(entry), *notes, *check.notes),
         choices={**check.choices, **choices_of(comparison, setting.settings)},
@@ -88,20 +91,24 @@ def _comparison(metric: str, entry: Entry, setting: Setting) -> Comparison:
 
 def _arguments(metric: str, entry: Entry) -> tuple[dict[str, object], tuple[str, ...]]:
     """The metric's own arguments, and what to say of the others."""
-    given = entry.get("arguments")
-    if given is not None and not isinstance(given, Mapping):
-        raise CheckDefinitionError(f"arguments must be a mapping, got {given!r}")
-    inside = {_SNAKE.get(str(key), str(key)): value for key, value in (given or {}).items()}
+    inside = {_SNAKE.get(key, key): value for key, value in _inside(entry).items()}
     beside = {_SNAKE.get(key, key): entry[key] for key in entry if key in ARGUMENT_KEYS}
     known = _ARGUMENTS[metric]
     notes = [f"{key} is read as one of the arguments" for key in beside if key in known]
     notes.extend(
         f"argument {key!r} means nothing to {metric} and is not used"
         for key in {**inside, **beside}
-        if key not in known
+        if key not in {*known, *FILTER_KEYS}
     )
     found = {**beside, **inside}
     return {key: found[key] for key in known if found.get(key) is not None}, tuple(notes)
+
+
+def _inside(entry: Entry) -> dict[str, object]:
+    given = entry.get("arguments")
+    if given is not None and not isinstance(given, Mapping):
+        raise CheckDefinitionError(f"arguments must be a mapping, got {given!r}")
+    return {str(key): value for key, value in (given or {}).items()}
 
 
 def _null_values(asked: _Asked) -> _Check:
@@ -111,7 +118,7 @@ def _null_values(asked: _Asked) -> _Check:
 def _missing_values(asked: _Asked) -> _Check:
     column = own_column(asked.setting, "missingValues")
     always = asked.settings.null_is_missing == "always"
-    listed = _list("missingValues", asked.arguments.get("missingValues"))
+    listed = _list(asked, "missingValues", asked.arguments.get("missingValues"))
     if not listed and not always:
         raise CheckDefinitionError(
             "metric missingValues needs arguments.missingValues: the list of what is missing"
@@ -141,7 +148,7 @@ def _invalid_values(asked: _Asked) -> _Check:
     params: dict[str, object] = {}
     choices: dict[str, str] = {}
     if valid is not None:
-        listed = _list("validValues", valid)
+        listed = _list(asked, "validValues", valid)
         params["valid_values"] = tuple(value for value in listed if value is not None)
         if None in listed:
             notes.append("NULL is never invalid, listed or not")
@@ -173,14 +180,17 @@ def _row_count(asked: _Asked) -> _Check:
     return _Check("row_count_range", notes=notes if asked.setting.column else ())
 
 
-def _list(name: str, value: object) -> tuple[object, ...]:
+def _list(asked: _Asked, name: str, value: object) -> tuple[object, ...]:
+    """Plain values; on a property of texts, what is written there without quotes is text too."""
     if value is None:
         return ()
     if not isinstance(value, (list, tuple)):
         raise CheckDefinitionError(f"{name} must be a list of values, got {value!r}")
     if any(isinstance(one, (list, tuple, Mapping)) for one in value):
         raise CheckDefinitionError(f"{name} must be a list of plain values, got {value!r}")
-    return tuple(value)
+    part = asked.setting.part
+    is_text = part is not None and part.logical_type == "string"
+    return as_texts(asked.setting, value) if is_text else tuple(value)
 
 
 _CHECKS: Mapping[str, Callable[[_Asked], _Check]] = {

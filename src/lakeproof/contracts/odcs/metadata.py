@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from lakeproof.config import ContractSettings
-from lakeproof.contracts.contract import Contract, Entry, Property
+from lakeproof.contracts.contract import Contract, Entry, Property, custom_properties
 from lakeproof.contracts.odcs.forms import LEGACY_METHODS, has, is_version_two, text_at
 from lakeproof.contracts.odcs.known_keys import DIMENSIONS
 from lakeproof.model.nearest import nearest
 
-_SEVERITIES: Mapping[str, str] = {
+SEVERITIES: Mapping[str, str] = {
     "info": "info",
     "low": "warning",
     "warning": "warning",
@@ -23,6 +23,8 @@ _SEVERITIES: Mapping[str, str] = {
     "none": "error",
     "": "error",
 }
+"""Ours, by the words that contracts have for them."""
+
 _DECLARED = (
     "id",
     "name",
@@ -85,7 +87,7 @@ def read_metadata(
 
 def _severity(given: object, settings: ContractSettings) -> tuple[str, str]:
     word = "" if given is None else str(given).strip().lower()
-    found = {**_SEVERITIES, **settings.severities}.get(word)
+    found = {**SEVERITIES, **settings.severities}.get(word)
     if found is not None:
         return found, ""
     return "error", (
@@ -121,6 +123,9 @@ def _declared(raw: Entry) -> dict[str, str]:
         declared["scheduler"] = "cron"
     if text_at(raw, "type") in LEGACY_METHODS and "method" not in declared:
         declared["method"] = text_at(raw, "type")
+    zone = custom_properties(raw.get("customProperties")).get("timezone")
+    if isinstance(zone, str) and zone.strip():
+        declared["timezone"] = zone.strip()  # of its schedule, as a service level has it
     return declared
 
 

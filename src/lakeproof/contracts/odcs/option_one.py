@@ -12,6 +12,7 @@ from lakeproof.contracts.draft import Draft, Placed, Setting, skipped
 from lakeproof.contracts.engines.choice import chosen_engine
 from lakeproof.contracts.engines.own_checks import USED_KEYS, own_check_draft
 from lakeproof.contracts.engines.registry import custom_drafts
+from lakeproof.contracts.odcs.filters import FILTER_KEYS, filter_in
 from lakeproof.contracts.odcs.forms import (
     METADATA_KEYS,
     METRICS,
@@ -39,6 +40,8 @@ _NOT_ARGUMENTS = {
     *("code", "rule", "type", "engine", "parameters"),
     *("templateName", "toolName", "toolRuleName", "scheduleCronExpression"),
 }
+_OF_THE_STANDARD = {"required", *METRICS, *PREDEFINED_TYPES}
+"""Codes that mean the same in Soda's namespace."""
 _OWN_WORDS = {"freshness": "max_age"}
 """Names that are predefined types and checks of ours, with the parameter that only ours has."""
 
@@ -53,7 +56,7 @@ def code_drafts(placed: Placed, entry: Entry) -> list[Draft]:
     code = text_at(entry, "code") or text_at(entry, "rule") or text_at(entry, "templateName")
     engine = chosen_engine(entry, placed.setting.contract, placed.setting.settings).name
     given = flattened(entry)
-    if engine != OURS and not (engine == "soda" and code in PREDEFINED_TYPES):
+    if engine != OURS and not (engine == "soda" and code in _OF_THE_STANDARD):
         return custom_drafts(placed, engine, _for_engine(engine, code, entry, given))
     if code in PREDEFINED_TYPES and _OWN_WORDS.get(code) not in given:
         return predefined_code(placed, code, given)
@@ -84,13 +87,13 @@ def _arguments_of(code: str) -> frozenset[str]:
 
 
 def _is_known(key: str, known: frozenset[str]) -> bool:
-    return key in {*known, "tolerance", "unit"} or is_operator_like(key)
+    return key in {*known, *FILTER_KEYS, "tolerance", "unit"} or is_operator_like(key)
 
 
 def _require_known(code: str, given: Mapping[str, object], known: frozenset[str]) -> None:
     for name in given:
         if not _is_known(name, known):
-            candidates = {*known, *OPERATOR_KEYS, "tolerance", "unit"}
+            candidates = {*known, *OPERATOR_KEYS, *FILTER_KEYS, "tolerance", "unit"}
             near = ", ".join(nearest(name, candidates)) or "tolerance, mustBe, mustBeLessThan"
             raise CheckDefinitionError(f"{code} has no parameter {name!r}. Nearest known: {near}.")
 
@@ -119,6 +122,7 @@ def _required(placed: Placed, given: Mapping[str, object]) -> list[Draft]:
     comparison = read_comparison(given, setting.settings, unit=Unit.ROWS)
     draft = Draft(
         "not_null",
+        filter=filter_in(given),
         comparison=comparison,
         notes=operator_notes(given),
         choices=choices_of(comparison, setting.settings),

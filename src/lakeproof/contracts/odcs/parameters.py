@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
-from lakeproof.contracts.odcs.operators import read_number
+from lakeproof.contracts.odcs.operators import is_operator_like, read_number
 from lakeproof.errors import CheckDefinitionError
 from lakeproof.model.comparison import Operator, Unit, shown
 
@@ -43,6 +43,12 @@ def with_tolerance(given: Mapping[str, object]) -> tuple[dict[str, object], tupl
     tolerance = given.get("tolerance")
     if tolerance is None:
         return rest, ()
+    operators = [name for name in rest if is_operator_like(name)]
+    if operators:
+        raise CheckDefinitionError(
+            f"tolerance beside an operator: {', '.join(operators)}. Each says how much may be bad; "
+            "keep one"
+        )
     percent = read_share(tolerance) * _PERCENT
     if percent == 0:
         return {**rest, Operator.MUST_BE.value: 0}, ("tolerance 0: no row may be bad",)

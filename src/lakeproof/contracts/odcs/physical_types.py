@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import product
+from math import prod
 
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
@@ -208,7 +209,8 @@ def _nested(family: str, kind: exp.DataType, dialect: str) -> Wanted | None:
             return Wanted(families=(family,))
         label = f"{part.name}:" if isinstance(part, exp.ColumnDef) else ""
         inner.append(tuple(f"{label}{one}" for one in found.types))
-    every = [",".join(parts) for parts in product(*inner)]
-    if not inner or len(every) > _ALTERNATIVES_MAX:
+    # Counted before they are made: each part of several types doubles them.
+    if not inner or prod(map(len, inner)) > _ALTERNATIVES_MAX:
         return Wanted(families=(family,))
+    every = [",".join(parts) for parts in product(*inner)]
     return Wanted(types=tuple(canonical_type(f"{family}<{parts}>") for parts in every))

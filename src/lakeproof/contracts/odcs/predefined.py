@@ -182,6 +182,7 @@ def _missing_params(given: Given, column: str) -> dict[str, object]:
     params: dict[str, object] = {}
     if given.take("missing_values") is not None:
         params["missing_values"] = given.values("missing_values", column)
+    _require_one(given, *(name for name in _MISSING if name != "missing_values"))
     for name in ("missing_regex_sql", "missing_regex"):
         if given.take(name) is not None:
             params["missing_pattern"] = given.text(name)
@@ -189,6 +190,15 @@ def _missing_params(given: Given, column: str) -> dict[str, object]:
         known = read_format(given.test, "missing_format", given.text("missing_format"))
         params["missing_pattern"] = SODA_FORMATS[known]
     return params
+
+
+def _require_one(given: Given, *names: str) -> None:
+    """Refuse several names of one parameter: only one of them would count."""
+    there = [name for name in names if given.take(name) is not None]
+    if len(there) > 1:
+        raise CheckDefinitionError(
+            f"{given.test} has {' beside '.join(there)}; keep one, or split it into two rules"
+        )
 
 
 def _invalid(given: Given) -> _Asked:
@@ -199,6 +209,8 @@ def _invalid(given: Given) -> _Asked:
     for name in _LISTS:
         if given.take(name) is not None:
             params[name] = given.values(name, column)
+    _require_one(given, "valid_regex_sql", "valid_regex")
+    _require_one(given, "invalid_regex_sql", "invalid_regex")
     for name, parameter in _TEXTS.items():
         if given.take(name) is not None:
             params[parameter] = given.text(name)

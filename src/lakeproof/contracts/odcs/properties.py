@@ -8,16 +8,17 @@ from collections.abc import Mapping
 from lakeproof.contracts.contract import Property
 from lakeproof.contracts.odcs.scalars import whole_number_of
 from lakeproof.contracts.odcs.taking import Taker
+from lakeproof.contracts.yaml_document import pointer_to
 
 _NEEDS_QUOTES = re.compile(r"[.\[\]{}`\s]")
-_PROPERTY_LISTS = ("properties", "attributes", "columns")
+PROPERTY_LISTS = ("properties", "attributes", "columns")
 _NAMES = ("name", "field", "column")
 
 
 def properties_in(parent: Taker, path: str = "", label: str = "") -> tuple[Property, ...]:
     """The properties that a mapping lists; `path` and `label` are those of what holds them."""
     found = []
-    for number, taker in enumerate(parent.mappings(*_PROPERTY_LISTS), start=1):
+    for number, taker in enumerate(parent.mappings(*PROPERTY_LISTS), start=1):
         # A name is made up for one that has none: the rules on it must fail, not vanish.
         name = taker.text(*_NAMES, "physicalName") or f"property_{number}"
         physical_name = taker.text("physicalName") or name
@@ -26,14 +27,14 @@ def properties_in(parent: Taker, path: str = "", label: str = "") -> tuple[Prope
                 taker,
                 name,
                 physical_name,
-                _joined(path, physical_name),
-                _joined(label, name),
+                joined(path, physical_name),
+                joined(label, name),
             )
         )
     return tuple(found)
 
 
-def _joined(outer: str, name: str) -> str:
+def joined(outer: str, name: str) -> str:
     """A name behind the path of what holds it, quoted where the path's grammar needs it."""
     if _NEEDS_QUOTES.search(name):
         name = "`" + name.replace("`", "``") + "`"
@@ -71,7 +72,7 @@ def _property(taker: Taker, name: str, physical_name: str, path: str, label: str
         items=_part(taker.inside("items"), f"{path}[]", f"{label}[]"),
         map_key=_part(entries and entries.inside("key"), f"{path}{{key}}", f"{label}{{key}}"),
         map_value=_part(entries and entries.inside("value"), f"{path}{{}}", f"{label}{{}}"),
-        quality=taker.rules(),
+        quality=taker.rules(*PROPERTY_LISTS, parts=("items", "map")),
         relationships=taker.relationships(),
         is_measure=taker.text("semanticType") == "measure",
         is_deprecated=taker.truth("deprecated") or False,
@@ -86,13 +87,21 @@ def _is_required(taker: Taker) -> bool:
 
 
 def _enum(taker: Taker) -> tuple[object, ...] | None:
-    """The values allowed; those of version 3.2 stand in mappings. None if there is no list."""
+    """The values allowed; those of version 3.2 stand in mappings. None if there is no list.
+
+    Values of a text column are the texts that the file has: `007` is not 7.
+    """
     if not isinstance(taker.entry.get("enum"), list):
         return None
-    values: list[object] = []
-    for _, item in taker.items("enum"):
+    found: list[tuple[str, object]] = []
+    for pointer, item in taker.items("enum"):
         if isinstance(item, Mapping):
-            values += [item["value"]] if "value" in item else []
+            found += [(pointer_to(pointer, "value"), item["value"])] if "value" in item else []
         elif not isinstance(item, list):
-            values.append(item)
-    return tuple(values)
+            found.append((pointer, item))
+    if taker.text("logicalType") != "string":
+        return tuple(value for _, value in found)
+    return tuple(
+        taker.document.spelled(pointer, value) if isinstance(value, (int, float)) else value
+        for pointer, value in found
+    )

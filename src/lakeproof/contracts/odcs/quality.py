@@ -10,6 +10,7 @@ from lakeproof.checks.plug_ins import find_plug_in
 from lakeproof.contracts.draft import Draft, Placed, error, skipped
 from lakeproof.contracts.engines.choice import chosen_engine
 from lakeproof.contracts.engines.registry import custom_drafts, plug_in_draft
+from lakeproof.contracts.odcs.filters import FILTER_KEYS
 from lakeproof.contracts.odcs.forms import (
     METADATA_KEYS,
     METRICS,
@@ -30,6 +31,7 @@ from lakeproof.contracts.odcs.operators import (
     read_comparison,
 )
 from lakeproof.contracts.odcs.option_one import code_drafts, flattened, predefined_code
+from lakeproof.contracts.odcs.parameters import with_tolerance
 from lakeproof.contracts.odcs.sql_rules import predicate_drafts, row_filter, sql_drafts
 from lakeproof.errors import CheckDefinitionError, LakeproofError
 from lakeproof.model.comparison import Comparison, Unit
@@ -39,10 +41,14 @@ _EVERYWHERE = {*METADATA_KEYS, *OPERATOR_KEYS, "type", "unit"}
 _V2_KEYS = {"code", "templateName", "toolName", "toolRuleName", "scheduleCronExpression"}
 _KEYS: Mapping[Form, set[str]] = {
     Form.TEXT: {"engine"},
-    Form.LIBRARY: {"metric", "rule", "arguments", *ARGUMENT_KEYS},
-    Form.SQL: {"query", "code", "parameters", "engine", "dialect"},
+    Form.LIBRARY: {"metric", "rule", "arguments", "tolerance", *ARGUMENT_KEYS, *FILTER_KEYS},
+    Form.SQL: {"query", "query_sql", "code", "parameters", "engine", "dialect"},
     Form.PREDICATE: {"rule"},
-    Form.LEGACY: {*_V2_KEYS, "rule", "columns", "column", "parameters", "validValues", "arguments"},
+    Form.LEGACY: {
+        *_V2_KEYS,
+        *FILTER_KEYS,
+        *("rule", "columns", "column", "parameters", "validValues", "arguments", "tolerance"),
+    },
 }
 """What each form knows; the others take any key as an argument and say themselves what is odd."""
 
@@ -102,12 +108,23 @@ def _library(placed: Placed, entry: Entry) -> list[Draft]:
     metric = entry[key]
     if not isinstance(metric, str):
         raise CheckDefinitionError(f"{key} must be a text, one of {', '.join(METRICS)}")
-    return library_drafts(placed, metric.strip(), entry)
+    asked, notes = with_tolerance(entry)
+    found = library_drafts(placed, metric.strip(), asked)
+    return [replace(draft, notes=(*draft.notes, *notes)) for draft in found]
 
 
 def _sql(placed: Placed, entry: Entry) -> list[Draft]:
     given = {**entry, **flattened(entry)}
     query = given.get("query")
+    if has(given, "query_sql"):
+        if has(given, "query"):
+            raise CheckDefinitionError("query and query_sql are one thing; keep one of them")
+        query = given["query_sql"]
+    if "tolerance" in given:
+        raise CheckDefinitionError(
+            "a query returns one value, of which there is no tolerance. Next: write an operator "
+            "such as mustBeLessThan"
+        )
     if not isinstance(query, str) or not query.strip():
         raise CheckDefinitionError(
             f"a rule of type sql needs `query`, one SELECT that returns one value; got {query!r}"

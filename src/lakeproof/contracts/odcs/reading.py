@@ -16,16 +16,18 @@ from lakeproof.contracts.contract import (
     Object,
     Property,
     Server,
-    SlaEntry,
     custom_properties,
 )
 from lakeproof.contracts.finding import Finding, Level
 from lakeproof.contracts.odcs.deviations import deviations_in
-from lakeproof.contracts.odcs.properties import properties_in
-from lakeproof.contracts.odcs.taking import Taker
+from lakeproof.contracts.odcs.known_keys import SHAPES
+from lakeproof.contracts.odcs.properties import PROPERTY_LISTS, properties_in
+from lakeproof.contracts.odcs.taking import Taker, entries_of
 from lakeproof.contracts.tree import shown
 from lakeproof.contracts.yaml_document import Document, pointer_to
 
+_OBJECT_LISTS = ("schema", "dataset")
+_HEAD = ("apiVersion", "kind")
 _OBJECT_KEYS = frozenset({"object", "table", "properties", "attributes", "quality", "checks"})
 # What version 2 says of the one place where its tables are, in the words of version 3.
 _VERSION_2_SERVER = {
@@ -43,7 +45,7 @@ def read_contract(given: Document) -> Contract:
     root = document.value if isinstance(document.value, Mapping) else {}
     taker = Taker(document, root, "")
     objects = tuple(_objects(taker))
-    stray = taker.rules()
+    stray = taker.rules(*_OBJECT_LISTS)
     findings = [
         *document.findings,
         *_not_a_contract(document),
@@ -61,10 +63,7 @@ def read_contract(given: Document) -> Contract:
         document=document,
         objects=objects,
         servers=tuple(_servers(taker)),
-        sla=tuple(
-            SlaEntry(one.entry, one.pointer, index)
-            for index, one in enumerate(taker.mappings("slaProperties"))
-        ),
+        sla=taker.service_levels(),
         sla_default_element=taker.text("slaDefaultElement", "slaDefaultColumn"),
         custom=custom_properties(root.get("customProperties")),
         tags=taker.texts("tags"),
@@ -74,23 +73,44 @@ def read_contract(given: Document) -> Contract:
 
 
 def _with_keys(document: Document) -> Document:
-    """A list alone, put under the key that it stands under in a contract."""
-    entries = document.value
-    if not isinstance(entries, list):
+    """A list or an object alone, put under the key that it stands under in a contract."""
+    root = root_of(document.value)
+    if root is None:
         return document
-    key = "schema" if any(_is_object(entry) for entry in entries) else "quality"
-    root = document.places.get("", (1, 1))
+    inside = f"/{next(iter(root))}" if isinstance(document.value, list) else "/schema/0"
+
+    def moved(pointer: str) -> str:
+        _, _, path = pointer.partition("/")
+        return pointer if path.partition("/")[0] in root else inside + pointer
+
+    around = {"": document.places[""]} if "" in document.places else {}
     return replace(
         document,
-        value={key: entries},
-        places={
-            "": root,
-            **{f"/{key}{pointer}": place for pointer, place in document.places.items()},
-        }
-        if document.places
-        else {},
-        written={f"/{key}{pointer}": text for pointer, text in document.written.items()},
+        value=root,
+        places={**around, **{moved(one): place for one, place in document.places.items()}},
+        written={moved(one): text for one, text in document.written.items()},
     )
+
+
+def root_of(value: object) -> dict[str, object] | None:
+    """The contract around a file that is a list or one object; None if it is one already."""
+    if isinstance(value, list):
+        return {"schema" if any(_is_object(entry) for entry in value) else "quality": value}
+    if not isinstance(value, Mapping) or not _is_lone_object(value):
+        return None
+    own = SHAPES["contract"].keys.keys() - SHAPES["object"].keys.keys()
+    if any(key in value for key in _HEAD):
+        own |= {"id"}
+    head = {key: one for key, one in value.items() if key in own}
+    return {**head, "schema": [{key: one for key, one in value.items() if key not in head}]}
+
+
+def _is_lone_object(value: Mapping[str, object]) -> bool:
+    """Whether a mapping has properties, and neither objects that have them nor a rule's keys."""
+    if {*_OBJECT_LISTS, "type", "metric", "rule", "query"} & value.keys():
+        return False
+    given = (entries_of(key, value.get(key)) for key in PROPERTY_LISTS)
+    return any(isinstance(one, Mapping) for each in given for _, one in each or ())
 
 
 def _is_object(entry: object) -> bool:
@@ -107,7 +127,7 @@ def _not_a_contract(document: Document) -> Iterator[Finding]:
 
 
 def _objects(root: Taker) -> Iterator[Object]:
-    for number, taker in enumerate(root.mappings("schema", "dataset"), start=1):
+    for number, taker in enumerate(root.mappings(*_OBJECT_LISTS), start=1):
         # A name is made up for one that has none: the rules on it must fail, not vanish.
         name = taker.text("name", "object", "table", "physicalName") or f"object_{number}"
         yield Object(
@@ -118,7 +138,7 @@ def _objects(root: Taker) -> Iterator[Object]:
             id=taker.text("id"),
             physical_type=taker.text("physicalType"),
             properties=properties_in(taker),
-            quality=taker.rules(),
+            quality=taker.rules(*PROPERTY_LISTS),
             relationships=taker.relationships(),
         )
 

@@ -9,12 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import TypeVar
 
 from lakeproof.contracts.contract import Contract, Object, Property, Relationship
 from lakeproof.contracts.draft import Draft, PlacedDraft, Setting, error, skipped
 from lakeproof.contracts.loading import load_contract
+from lakeproof.contracts.resolving import resolved
+from lakeproof.contracts.tables import Given, places_of
 from lakeproof.errors import CheckDefinitionError, LakeproofError
 from lakeproof.model.nearest import nearest
 from lakeproof.model.value_path import has_elements
@@ -128,16 +131,37 @@ def _end(setting: Setting, own: Object, text: str) -> _End:
     if not file:
         owner, column = _resolved(setting.contract, own, target)
         return _End(owner, str(setting.table_of(owner.name)), column)
-    owner, column = _resolved(_other_contract(setting.contract, file), None, target)
-    return _End(owner, owner.physical_name or owner.name, column)
+    other = _other_contract(setting, file)
+    owner, column = _resolved(other, None, target)
+    return _End(owner, _table_in(setting, other, owner), column)
 
 
-def _other_contract(contract: Contract, file: str) -> Contract:
-    source = contract.document.source
+def _table_in(setting: Setting, other: Contract, owner: Object) -> str:
+    """Where another contract has its object: on its server of the same name, else its first."""
+    mine = setting.server.name if setting.server is not None else ""
+    shared = mine if any(one.name == mine for one in other.servers) else ""
+    places = places_of(other, Given(server=shared), setting.config, setting.variables)
+    place = places[owner.name]
+    if place.problem:
+        raise CheckDefinitionError(f"{other.id}, {owner.name}: {place.problem}")
+    if place.source is not None:
+        raise _NotFollowedError(f"{owner.name} of {other.id} is in files, and has no table")
+    return str(place.table)
+
+
+def _other_contract(setting: Setting, file: str) -> Contract:
+    source = setting.contract.document.source
     folder = Path(source).parent if source else Path()
     path = folder / file
     if not path.is_file():
         raise CheckDefinitionError(f"the contract file {file!r} is not there, beside this one")
+    state = path.stat()
+    return resolved(_loaded(path, state.st_mtime_ns, state.st_size), setting.variables).contract
+
+
+@lru_cache(maxsize=16)
+def _loaded(path: Path, _changed: int, _size: int) -> Contract:
+    """The file, once for all the keys that refer to it, and again when it has changed."""
     return load_contract(path)
 
 

@@ -18,8 +18,10 @@ from lakeproof.contracts.odcs.forms import (
 )
 from lakeproof.contracts.odcs.hints import Hints
 from lakeproof.contracts.odcs.known_keys import DIMENSIONS, RULE_KEYS
+from lakeproof.contracts.odcs.metadata import SEVERITIES
 from lakeproof.contracts.odcs.operators import is_operator_like, read_comparison
 from lakeproof.contracts.tree import shown
+from lakeproof.contracts.yaml_document import spelling
 from lakeproof.errors import CheckDefinitionError
 from lakeproof.model.comparison import Unit
 
@@ -35,6 +37,7 @@ def rule_deviations(entry: Mapping[str, object], hints: Hints) -> Iterator[Devia
     yield from _form(entry, form, hints)
     yield from _operators(entry, form)
     yield from _dimension(entry, hints)
+    yield from _severity(entry)
     if form is not Form.CUSTOM and not has(entry, "engine"):
         yield from _unknown_keys(entry, hints)
 
@@ -94,6 +97,17 @@ def _dimension(entry: Mapping[str, object], hints: Hints) -> Iterator[Deviation]
         near = ", ".join(hints.near(given, known) or known)
         message = f"dimension {shown(given)} is not in the standard. Nearest: {near}."
         yield Level.WARNING, "dimension", message
+
+
+def _severity(entry: Mapping[str, object]) -> Iterator[Deviation]:
+    given = spelling(entry.get("severity"))
+    if given.strip().lower() not in SEVERITIES:
+        known = ", ".join(word for word in SEVERITIES if word)
+        message = (
+            f"severity {shown(given)} is unknown and counts as error, unless the configuration "
+            f"has it under [contracts.severities]. Known: {known}"
+        )
+        yield Level.WARNING, "severity", message
 
 
 def _unknown_keys(entry: Mapping[str, object], hints: Hints) -> Iterator[Deviation]:

@@ -127,7 +127,8 @@ def _of_entry(contract: Contract, entry: SlaEntry) -> list[PlacedDraft]:
     given = entry.raw.get("property")
     if not isinstance(given, str) or not given.strip():
         unnamed = _Promise(contract, entry, "sla")
-        reason = f"the service level has no property. Known: {', '.join(sorted(_NAMES.values()))}"
+        known = ", ".join(sorted(set(_NAMES.values())))
+        reason = f"the service level has no property. Known: {known}"
         return [unnamed.placed(error(reason))]
     name = _canonical(given.strip())
     promise = _Promise(contract, entry, name)

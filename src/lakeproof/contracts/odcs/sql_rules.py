@@ -20,6 +20,7 @@ from lakeproof.contracts.placeholders import (
     fill_sql,
     placeholders_in,
     unset_variables,
+    without_values,
 )
 from lakeproof.errors import CheckDefinitionError, LakeproofError
 from lakeproof.model.comparison import Comparison, Unit
@@ -32,7 +33,7 @@ def sql_drafts(placed: Placed, query: object, comparison: Comparison | None) -> 
     try:
         return [_query_draft(placed.setting, _text(query, "query"), comparison or Comparison())]
     except LakeproofError as problem:
-        return [error(str(problem))]
+        return [error(without_values(str(problem), query, placed.setting.variables))]
 
 
 def predicate_drafts(
@@ -42,13 +43,17 @@ def predicate_drafts(
     try:
         return [_predicate_draft(placed.setting, _text(predicate, "rule"), comparison)]
     except LakeproofError as problem:
-        return [error(str(problem))]
+        return [error(without_values(str(problem), predicate, placed.setting.variables))]
 
 
 def row_filter(setting: Setting, given: str) -> str:
     """A filter of the contract for Spark: placeholders filled in, read in the server's dialect."""
     names = _Names.of(setting)
-    return spark_condition(names.fill(given), names.dialect)
+    try:
+        return spark_condition(names.fill(given), names.dialect)
+    except LakeproofError as problem:
+        told = without_values(str(problem), given, setting.variables)
+        raise CheckDefinitionError(told) from None
 
 
 def _text(given: object, key: str) -> str:
@@ -69,7 +74,8 @@ def _query_draft(setting: Setting, given: str, comparison: Comparison) -> Draft:
         )
     choices, notes = names.shown(given, found.sql)
     if found.other_tables:
-        choices["other_tables"] = ", ".join(found.other_tables)
+        others = ", ".join(found.other_tables)
+        choices["other_tables"] = without_values(others, given, setting.variables)
     return Draft(
         check="sql_value",
         params={"sql": found.sql},
@@ -123,7 +129,9 @@ class _Names:
     def table_of(self, parts: tuple[str, ...]) -> TableName | None:
         """The table of the object that a name in the query means."""
         owner = self._object(parts)
-        return None if owner is None else self.setting.table_of(owner.name)
+        if owner is None:
+            return self.setting.given.get(".".join(parts))
+        return self.setting.table_of(owner.name)
 
     def shown(self, given: str, runs: str) -> tuple[dict[str, str], tuple[str, ...]]:
         """Both texts, as results keep them, and the notes about them.

@@ -45,7 +45,7 @@ def call_function(
 
 def rows_or_value(answer: object, engine: object) -> tuple[DataFrame | None, object | None]:
     """The answer as rows or as a value; anything else is refused."""
-    if isinstance(answer, (bool, int, float, Decimal, str)):
+    if isinstance(answer, (bool, int, float, Decimal)):
         return None, answer
     if hasattr(answer, "createOrReplaceTempView"):  # classic and Connect have classes of their own
         rows: Any = answer
