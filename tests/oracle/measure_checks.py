@@ -197,8 +197,10 @@ def _correlation(pairs: list[tuple[float, float]]) -> Found:
     for values, spread in ((left, spread_left), (right, spread_right)):
         if spread < max(value**2 for value in values) / 10**6:
             return Found(None, "unsure")
-    found = float(together) / (math.sqrt(float(spread_left)) * math.sqrt(float(spread_right)))
-    return _of_float(found, 1e-6)
+    spread = math.sqrt(float(spread_left)) * math.sqrt(float(spread_right))
+    if not spread:  # too small for a float
+        return Found(None, "unsure")
+    return _of_float(float(together) / spread, 1e-6)
 
 
 # ---------------------------------------------------------------------------- the other checks

@@ -140,7 +140,7 @@ def _entry(rule: Rule | RejectedRule) -> dict[str, object]:
 
 
 def _line(rule: Rule | RejectedRule, word: str, reason: str) -> str:
-    told = f"  ({reason})" if reason and word != "due" else ""
+    told = f"  ({reason})" if reason and rule.declared.get("schedule") else ""
     return printable(f"{word}  {rule.key}  {rule.source}{told}")
 
 
