@@ -115,7 +115,7 @@ def row_counts(frame) -> Counter[str]:
 
 
 @settings(
-    max_examples=2,
+    max_examples=1,
     deadline=None,
     phases=[Phase.generate],
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
