@@ -61,7 +61,8 @@ def test_rules_of_suites_and_contracts_know_the_entry_that_they_are_of():
     assert keys[0] == ["amount_positive"]
     assert keys[1] == ["crm/customers.id:presence", "crm/customers.id:required"]
     assert keys[2][0] == "shop/rows"
-    assert [contract.id for contract in gathered.contracts] == ["crm", "shop"]
+    named = [rule.declared["contract"] for rule in gathered.rules if rule.declared]
+    assert list(dict.fromkeys(named)) == ["crm", "shop"]
 
 
 def test_a_contract_is_given_by_path_text_or_values(tmp_path):
@@ -183,3 +184,17 @@ def test_a_rule_on_a_measure_or_on_repeated_elements_is_skipped_with_the_reason(
     }
     assert "not compared between rows" in reasons["0/items/quality/0"]
     assert "no column to check" in reasons["1/quality/0"]
+
+
+def test_what_breaks_while_a_schema_is_read_is_one_error_and_its_neighbours_run(monkeypatch):
+    def broken(setting):
+        raise KeyError(setting.owner.name)
+
+    monkeypatch.setattr("lakeproof.contracts.rules.implied_drafts", broken)
+    rule = {"metric": "rowCount", "mustBeGreaterThan": 0}
+    contract = {"id": "shop", "schema": [{"name": "orders", "quality": [rule]}]}
+    counted, implied = gather(contract, Config(), NOW).rules
+    assert isinstance(counted, Rule)
+    assert isinstance(implied, RejectedRule)
+    assert (implied.is_skipped, implied.declared["pointer"]) == (False, "/schema/0")
+    assert "KeyError" in implied.reason

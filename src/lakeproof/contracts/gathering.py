@@ -46,7 +46,6 @@ class Gathered:
 
     rules: Sequence[Rule | RejectedRule]
     entries: tuple[int, ...] = ()
-    contracts: tuple[Contract, ...] = ()
     files: Mapping[TableName, FileSource] = field(default_factory=dict)
     frames: Mapping[TableName, str] = field(default_factory=dict)
     declared: Mapping[TableName, TableSettings] = field(default_factory=dict)
@@ -88,7 +87,6 @@ def gather(
     return Gathered(
         rules=with_own_keys(rules),
         entries=tuple(owners),
-        contracts=contracts,
         files={place.table: place.source for place in places if place.source is not None},
         frames=frames,
         declared=_declared_of(places),

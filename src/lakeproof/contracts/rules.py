@@ -19,11 +19,11 @@ from lakeproof.contracts.odcs.quality import drafts_of_rule
 from lakeproof.contracts.odcs.relationships import relationship_drafts
 from lakeproof.contracts.odcs.sla import sla_drafts
 from lakeproof.contracts.placeholders import without_values
-from lakeproof.contracts.suite import rule_of
+from lakeproof.contracts.suite import rejected, rule_of
 from lakeproof.contracts.tables import TablePlace, held_name
 from lakeproof.errors import LakeproofError, short_message
 from lakeproof.model.names import TableName
-from lakeproof.model.rule import RejectedRule, Rule, Severity
+from lakeproof.model.rule import RejectedRule, Rule
 from lakeproof.model.suite import QualityCheck
 from lakeproof.model.value_path import has_elements
 
@@ -97,7 +97,7 @@ class ContractReader:
     def _placed(
         self, work: Callable[[], Sequence[PlacedDraft]], origin: str, owner: Object | None
     ) -> Iterator[AnyRule]:
-        for placed in work():
+        for placed in _isolated(work, origin, owner):
             mine = placed.owner or owner
             severity = "warning" if placed.part and placed.part.is_deprecated else "error"
             declared = {"origin": origin, "kind": placed.what.partition("[")[0]}
@@ -178,22 +178,9 @@ class ContractReader:
     ) -> AnyRule:
         place = self._place_of(owner) if owner is not None else None
         draft = _judgeable(self._told(draft, pointer, part), part)
-        columns = draft.columns or ((part.path,) if part is not None else ())
-        notes = (*metadata.notes, *draft.notes)
-        declared = {
-            **metadata.declared,
-            "contract": self.contract.id,
-            "contract_version": self.contract.version,
-            "pointer": pointer,
-            "column": part.path if part is not None and not draft.columns else "",
-            "place": place.why if place is not None else "",
-            "object": owner.name if owner is not None else "",
-            **draft.choices,
-            **({"note": "; ".join(notes)} if notes else {}),
-        }
         entry = QualityCheck(
             name=key,
-            check_type=draft.check,
+            check_type=draft.check or metadata.declared.get("kind", ""),
             table_name=str(place.table) if place is not None else "",
             column_name=list(draft.columns) or None,
             params=draft.params,
@@ -206,35 +193,53 @@ class ContractReader:
             description=metadata.description or None,
             source=str(self.contract.document.at(pointer)),
         )
-        problem = draft.error or draft.skipped
-        if not problem and place is None:
-            problem = (
-                "it stands on no object of the contract, so there is no table to check. Next: put "
-                "it under one; rules alone run on the one table that is given, --table NAME=TABLE"
-            )
-        if not problem and place is not None and place.problem:
-            problem = place.problem
+        reason = draft.error or draft.skipped or _why_nowhere(place)
         made: AnyRule
-        if problem:
-            made = RejectedRule(
-                key=key,
-                check=draft.check or metadata.declared.get("kind", ""),
+        if reason:
+            columns = draft.columns or ((part.path,) if part is not None else ())
+            made = replace(
+                rejected(entry, key, columns, reason, self.config),
                 table_label=place.table.short if place is not None else "",
-                table=place.table if place is not None else None,
-                column_label=",".join(columns),
-                reason=problem,
-                severity=Severity(entry.severity or "error"),
-                dimension=str(entry.dimension or ""),
-                tags=tuple(metadata.tags),
-                source=entry.source,
                 is_skipped=bool(draft.skipped) and not draft.error,
             )
         else:
             made = rule_of(entry, key, draft.columns, self.config, draft.comparison)
         # What our checks call validity, the standard calls conformity.
         dimension = "conformity" if made.dimension == "validity" else made.dimension
+        declared = self._words(draft, pointer, owner, part, metadata)
+        declared["place"] = place.why if place is not None else ""
         kept = {name: value for name, value in declared.items() if value}
         return replace(made, dimension=dimension, declared=kept)
+
+    def _words(
+        self,
+        draft: Draft,
+        pointer: str,
+        owner: Object | None,
+        part: Property | None,
+        metadata: Metadata,
+    ) -> dict[str, str]:
+        """What a result carries of the contract beside its verdict."""
+        return {
+            **metadata.declared,
+            "contract": self.contract.id,
+            "contract_version": self.contract.version,
+            "pointer": pointer,
+            "column": part.path if part is not None and not draft.columns else "",
+            "object": owner.name if owner is not None else "",
+            **draft.choices,
+            "note": "; ".join((*metadata.notes, *draft.notes)),
+        }
+
+
+def _why_nowhere(place: TablePlace | None) -> str:
+    """Why there is no table to check; '' if there is one."""
+    if place is not None:
+        return place.problem
+    return (
+        "it stands on no object of the contract, so there is no table to check. Next: put it under "
+        "one; rules alone run on the one table that is given, --table NAME=TABLE"
+    )
 
 
 def _judgeable(draft: Draft, part: Property | None) -> Draft:
@@ -252,11 +257,25 @@ def _drafted(work: Callable[[], Sequence[Draft]]) -> Sequence[Draft]:
     """The drafts of one entry; whatever breaks there is that entry's error."""
     try:
         return work() or [Draft(error="nothing was made of it")]
-    except LakeproofError as problem:
-        return [Draft(error=str(problem))]
     except Exception as problem:  # noqa: BLE001 (nothing in one bad rule may stop the others)
-        told = f"{type(problem).__name__}: {short_message(problem)}"
-        return [Draft(error=f"the rule cannot be read: {told}")]
+        return [Draft(error=_trouble(problem))]
+
+
+def _isolated(
+    work: Callable[[], Sequence[PlacedDraft]], origin: str, owner: Object | None
+) -> Sequence[PlacedDraft]:
+    """The same for what an object implies, or the service promises."""
+    try:
+        return work()
+    except Exception as problem:  # noqa: BLE001 (as above)
+        pointer = owner.pointer if owner is not None else "/slaProperties"
+        return [PlacedDraft(Draft(error=_trouble(problem)), origin, pointer)]
+
+
+def _trouble(problem: Exception) -> str:
+    if isinstance(problem, LakeproofError):
+        return str(problem)
+    return f"it cannot be read: {type(problem).__name__}: {short_message(problem)}"
 
 
 def _kind(raw: Mapping[str, object]) -> str:

@@ -58,7 +58,7 @@ def rules_of_entry(entry: object, number: int, config: Config) -> list[Rule | Re
         return [rule_of(entry, str(entry.name), _column_names(entry.column_name), config)]
     if isinstance(entry.for_each_column, str) or not isinstance(entry.for_each_column, Sequence):
         reason = f"for_each_column must be a list of columns, got {entry.for_each_column!r}"
-        return [_rejected(entry, str(entry.name), (), reason, config)]
+        return [rejected(entry, str(entry.name), (), reason, config)]
     columns = dict.fromkeys(_column_names(entry.for_each_column))
     return [rule_of(entry, f"{entry.name}:{column}", (column,), config) for column in columns]
 
@@ -77,15 +77,16 @@ def rule_of(
     try:
         return _valid_rule(entry, key, columns, config, comparison)
     except LakeproofError as problem:
-        return _rejected(entry, key, columns, str(problem), config)
+        return rejected(entry, key, columns, str(problem), config)
     except Exception as problem:  # noqa: BLE001 (nothing in one bad check may stop the others)
         reason = f"the check cannot be read: {type(problem).__name__}: {short_message(problem)}"
-        return _rejected(entry, key, columns, reason, config)
+        return rejected(entry, key, columns, reason, config)
 
 
-def _rejected(
+def rejected(
     entry: QualityCheck, key: str, columns: tuple[str, ...], reason: str, config: Config
 ) -> RejectedRule:
+    """The rule as one that does not run, with all that can be told of it."""
     return RejectedRule(
         key=key,
         check=str(entry.check_type),

@@ -48,11 +48,10 @@ _DEFAULT_SCHEDULE = "0 10 * * *"
 class Metadata:
     """`severity` is ours: error, warning or info. `declared` has what the rule gives, as text.
 
-    `notes` are all that there is to say of it, `severity_note` among them.
+    `notes` are all that there is to say of it.
     """
 
     severity: str = "error"
-    severity_note: str = ""
     dimension: str = ""
     tags: tuple[str, ...] = ()
     name: str = ""
@@ -75,7 +74,6 @@ def read_metadata(
         declared = {**_version_two_defaults(part), **declared}
     return Metadata(
         severity=severity,
-        severity_note=severity_note,
         dimension=dimension,
         tags=tags,
         name=declared.get("name", ""),
