@@ -38,6 +38,7 @@ bench: setup ## the benchmarks, beside the same work done by hand
 	$(BIN)/python bench/suite.py
 	$(BIN)/python bench/long_list.py
 	$(BIN)/python bench/contract.py
+	$(BIN)/python bench/reconcile.py
 
 docs: setup ## the documentation as a site in build/docs; a broken link fails
 	$(BIN)/python scripts/write_reference.py

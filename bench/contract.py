@@ -12,11 +12,8 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import statistics
-import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -24,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from contract_orders import contract, load_orders
 from lineitem import DATA
+from peers import Player, answer, peer_python
 
 import lakeproof
 
@@ -32,9 +30,6 @@ if TYPE_CHECKING:
 
 PEER = "datacontract-cli"
 PEER_PACKAGE = f"{PEER}[dataframe]==1.2.*"
-ROOT = Path(__file__).parent.parent
-PEER_FOLDER = ROOT / ".cache" / PEER
-ANSWER = "@answer "  # marks our lines among whatever a tool prints
 KINDS = {  # of the peer, by the names that we give to what the schema implies
     "field_is_present": "schema",
     "field_type": "schema",
@@ -63,13 +58,12 @@ def play(tool: str, rows: int) -> None:
         PEER: lambda: run_peer(spark, tables),
         "bare scan": lambda: scan(spark, tables["orders"]),
     }
-    print(f"{ANSWER}{{}}", flush=True)
+    answer({})
     for line in sys.stdin:
         jobs, started = jobs_so_far(spark), time.perf_counter()
         answers = players[line.strip()]()
         seconds = time.perf_counter() - started
-        told = {"seconds": seconds, "jobs": jobs_so_far(spark) - jobs, "answers": answers}
-        print(f"{ANSWER}{json.dumps(told)}", flush=True)
+        answer({"seconds": seconds, "jobs": jobs_so_far(spark) - jobs, "answers": answers})
 
 
 def jobs_so_far(spark: SparkSession) -> int:
@@ -120,74 +114,6 @@ def run_peer(spark: SparkSession, tables: Mapping[str, str]) -> Answers:
 # -------------------------------------------------------------------------- who sets them to play
 
 
-class Player:
-    """A tool in its own process, which runs once per `run()`."""
-
-    def __init__(self, tool: str, python: Path, rows: int) -> None:
-        self.tool = tool
-        self.said = tempfile.TemporaryFile("w+")  # noqa: SIM115 (read when the process fails)
-        paths = [str(ROOT / "src"), os.environ.get("PYTHONPATH", "")]
-        self.process = subprocess.Popen(
-            [python, __file__, "--play", tool, "--rows", str(rows)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self.said,
-            text=True,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))},
-        )
-        self._answer()
-
-    def run(self, what: str = "") -> dict[str, Any]:
-        assert self.process.stdin
-        self.process.stdin.write(f"{what or self.tool}\n")
-        self.process.stdin.flush()
-        return self._answer()
-
-    def stop(self) -> None:
-        assert self.process.stdin
-        self.process.stdin.close()
-        self.process.wait(timeout=60)
-
-    def _answer(self) -> dict[str, Any]:
-        assert self.process.stdout
-        for line in self.process.stdout:
-            if line.startswith(ANSWER):
-                found: dict[str, Any] = json.loads(line.removeprefix(ANSWER))
-                return found
-        self.said.seek(0)
-        raise SystemExit(f"{self.tool} stopped:\n{self.said.read()[-3000:]}")
-
-
-def peer_python() -> Path:
-    """The Python of the peer's environment, which is made on first use."""
-    python = PEER_FOLDER / "bin" / "python"
-    ready = PEER_FOLDER / "ready"
-    if not ready.exists():
-        print(f"installing {PEER_PACKAGE} into {PEER_FOLDER.relative_to(ROOT)}", flush=True)
-        make = [
-            [sys.executable, "-m", "venv", "--clear", PEER_FOLDER],
-            [
-                python,
-                "-m",
-                "pip",
-                "install",
-                "--quiet",
-                "--disable-pip-version-check",
-                PEER_PACKAGE,
-            ],
-        ]
-        for command in make:
-            done = subprocess.run(command, capture_output=True, text=True, check=False)
-            if done.returncode:
-                raise SystemExit(f"{PEER_PACKAGE} cannot be installed here:\n{done.stderr[-2000:]}")
-        # Last on its path: PySpark, which it does not bring along, and nothing that it has itself.
-        ours = next(path for path in sys.path if path.endswith("site-packages"))
-        theirs = next(PEER_FOLDER.glob("lib/python*/site-packages"))
-        (theirs / "pyspark_of_lakeproof.pth").write_text(f"{ours}\n", encoding="utf-8")
-        ready.touch()
-    return python
-
-
 def compare(ours: Answers, theirs: Answers) -> bool:
     """Print the answers rule by rule; whether they agree wherever both answer."""
     agree = True
@@ -223,9 +149,9 @@ def main() -> None:
     if given.play:
         play(given.play, given.rows)
         return
-    peer = peer_python()
-    players = {"lakeproof": Player("lakeproof", Path(sys.executable), given.rows)}
-    players[PEER] = Player(PEER, peer, given.rows)
+    pythons = {"lakeproof": Path(sys.executable), PEER: peer_python(PEER, PEER_PACKAGE)}
+    rows = ("--rows", str(given.rows))
+    players = {name: Player(name, python, __file__, rows) for name, python in pythons.items()}
     first = {name: player.run() for name, player in players.items()}
     agree = compare(*(first[name]["answers"] for name in ("lakeproof", PEER)))
     turns = {**{name: (player, name) for name, player in players.items()}}

@@ -21,6 +21,7 @@ from lakeproof.checks.kinds import (
     Check,
     KeyCheck,
     MeasureCheck,
+    PairCheck,
     QueryCheck,
     RelatedCheck,
     RowCheck,
@@ -52,6 +53,8 @@ SHAPES = {
     KeyCheck: "key check: one action per distinct key set; repeated keys are listed",
     RelatedCheck: "check against other rows: one action; bad rows are listed by key",
     QueryCheck: "query check: one action per query; returned rows are listed",
+    PairCheck: "comparison with another table: actions of its own on both; what differs is listed, "
+    "unless said otherwise above",
 }
 _KEY_COLUMNS = KeyCheck.columns_max
 _NUMBERS = ("none", "one", "two")
@@ -87,6 +90,8 @@ def columns_of(check: Check) -> str:
     fewest, most = check.columns_min, check.columns_max
     if most == _KEY_COLUMNS:
         return "one, or several that form a key together"
+    if most >= len(_NUMBERS):
+        return f"{_NUMBERS[fewest]}, or as many as are wanted"
     return _NUMBERS[most] if fewest == most else f"{_NUMBERS[fewest]} to {_NUMBERS[most]}"
 
 

@@ -34,6 +34,16 @@ if TYPE_CHECKING:
     from lakeproof.gating.policy import GateDecision
     from lakeproof.model.outcome import CheckResult, CheckStatus
     from lakeproof.model.suite import QualityCheck
+    from lakeproof.reconciliation import (
+        AggregateConsistencyCheck,
+        AggregateSpec,
+        ChecksumReconciliationCheck,
+        KeyParityCheck,
+        MultiAggregateConsistencyCheck,
+        QualityCheckResult,
+        ReconciliationCheck,
+        reconcile,
+    )
     from lakeproof.state.statements import build_quality_result_insert, build_quality_results_ddl
 
 __version__ = "0.1.0"
@@ -72,15 +82,28 @@ _HOMES = {
     "lakeproof.gating.policy": ("GateDecision",),
     "lakeproof.model.outcome": ("CheckResult", "CheckStatus"),
     "lakeproof.model.suite": ("QualityCheck",),
+    "lakeproof.reconciliation": (
+        "AggregateConsistencyCheck",
+        "AggregateSpec",
+        "ChecksumReconciliationCheck",
+        "KeyParityCheck",
+        "MultiAggregateConsistencyCheck",
+        "QualityCheckResult",
+        "ReconciliationCheck",
+        "reconcile",
+    ),
     "lakeproof.state.statements": ("build_quality_result_insert", "build_quality_results_ddl"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
+    "AggregateConsistencyCheck",
+    "AggregateSpec",
     "AlreadyRunningError",
     "CheckDefinitionError",
     "CheckResult",
     "CheckStatus",
+    "ChecksumReconciliationCheck",
     "Config",
     "ConfigError",
     "Contract",
@@ -90,9 +113,13 @@ __all__ = [
     "FencedError",
     "GateClosedError",
     "GateDecision",
+    "KeyParityCheck",
     "LakeproofError",
+    "MultiAggregateConsistencyCheck",
     "NothingSelectedError",
     "QualityCheck",
+    "QualityCheckResult",
+    "ReconciliationCheck",
     "RuleTimeoutError",
     "RunOutcome",
     "Split",
@@ -107,6 +134,7 @@ __all__ = [
     "load_contract",
     "local_session",
     "plan",
+    "reconcile",
     "register_engine",
     "run",
     "run_check",

@@ -18,11 +18,13 @@ from lakeproof.errors import CheckDefinitionError
 from lakeproof.gating.policy import GateDecision, decide
 from lakeproof.model.names import TableName
 from lakeproof.model.outcome import CheckResult, CheckStatus
+from lakeproof.model.pairing import PairFound
 from lakeproof.model.rule import Rule
 from lakeproof.model.run_id import ensure_run_id
 from lakeproof.model.suite import QualityCheck
 from lakeproof.planning.bad_rows import bad_rows_sql
 from lakeproof.planning.marks import marks_of
+from lakeproof.planning.partitions import Partition
 from lakeproof.planning.plan import Plan
 from lakeproof.planning.selection import chosen_rules
 from lakeproof.planning.settings import with_keys
@@ -40,13 +42,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RunOutcome:
-    """What a run found: one result per rule, the gate's decision, and the way to the bad rows."""
+    """What a run found: one result per rule, the gate's decision, and the way to the bad rows.
+
+    `comparisons` says of each rule over two tables, by its name, what differs and how it was found.
+    """
 
     run_id: str
     results: tuple[CheckResult, ...]
     gate: GateDecision
     plan: Plan
     _engine: SparkEngine = field(repr=False)
+    comparisons: Mapping[str, PairFound] = field(default_factory=dict, repr=False)
 
     @property
     def ok(self) -> bool:
@@ -113,6 +119,7 @@ def plan(  # noqa: PLR0913 (as run_checks)
     select: str | Sequence[str] = (),
     exclude: str | Sequence[str] = (),
     server: str = "",
+    partition: Partition | None = None,
     clock: Callable[[], datetime] | None = None,
 ) -> Plan:
     """What a run of these checks would do, pinned to the tables' present positions.
@@ -121,7 +128,8 @@ def plan(  # noqa: PLR0913 (as run_checks)
     """
     settings = _settings(config, keys)
     now = _moment(clock)
-    planner = planner_of(spark, checks, settings, now, Where(tables or {}, server), variables)
+    where = Where(tables or {}, server)
+    planner = planner_of(spark, checks, settings, now, where, variables, partition)
     planner.engine.ensure_settings()
     planner.refuse_unused(keys or {}, "key")
     kept = open_store(spark, settings.store)
@@ -146,6 +154,7 @@ def run_checks(  # noqa: PLR0913 (each is a word that users know; all but two ar
     exclude: str | Sequence[str] = (),
     quarantine: str | Mapping[str, str] | None = None,
     server: str = "",
+    partition: Partition | None = None,
     clock: Callable[[], datetime] | None = None,
     listener: Listener = ignore,
 ) -> RunOutcome:
@@ -160,12 +169,14 @@ def run_checks(  # noqa: PLR0913 (each is a word that users know; all but two ar
     None to keep nothing. `run_id` names this execution; repeating it adds nothing. `keys` names
     each table's key columns, by which bad rows are known. `quarantine` names the table that bad
     rows are written to in full, or one for each checked table. `select` and `exclude` say which
-    rules, as in `"table:sales tag:nightly,severity:error"`; NothingSelectedError if none. Raises
+    rules, as in `"table:sales tag:nightly,severity:error"`; NothingSelectedError if none.
+    `partition` is the value of every check's `partition_column`, or a mapping by its name. Raises
     EngineUnavailableError if session, catalog or store cannot be reached before the first rule.
     """
     settings = _settings(config, keys)
     now = _moment(clock)
-    planner = planner_of(spark, checks, settings, now, Where(tables or {}, server), variables)
+    where = Where(tables or {}, server)
+    planner = planner_of(spark, checks, settings, now, where, variables, partition)
     engine = planner.engine
     engine.ensure_ready()
     kept = _open(spark, store, settings)
@@ -187,13 +198,14 @@ def run_checks(  # noqa: PLR0913 (each is a word that users know; all but two ar
         try_number=try_number,
         may_repeat=run_id is not None,
     )
-    ran, results = runner.run(planner.at(now), labels, lambda at: planner.at(now, at))
+    ran = runner.run(planner.at(now), labels, lambda at: planner.at(now, at))
     return RunOutcome(
         run_id=labels.run_id,
-        results=tuple(results),
-        gate=decide(results, rules_expected=len(planner.rules)),
-        plan=ran,
+        results=tuple(ran.results),
+        gate=decide(ran.results, rules_expected=len(planner.rules)),
+        plan=ran.plan,
         _engine=engine,
+        comparisons=ran.compared,
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from lakeproof.config import Config, TableSettings
@@ -13,12 +13,19 @@ from lakeproof.contracts.tables import Given
 from lakeproof.engines.spark.engine import SparkEngine
 from lakeproof.errors import ConfigError
 from lakeproof.model.names import TableName
+from lakeproof.model.outcome import CheckResult
+from lakeproof.model.pairing import PairFound
 from lakeproof.model.position import Position
 from lakeproof.model.rule import RejectedRule, Rule
+from lakeproof.model.suite import Comparing
 from lakeproof.planning.build import Defaults, build_plan
+from lakeproof.planning.partitions import Partition, in_partition
 from lakeproof.planning.plan import Plan
 from lakeproof.planning.selection import chosen_rules
 from lakeproof.planning.settings import table_settings
+from lakeproof.running.progress import Listener, ignore
+from lakeproof.running.result_draft import RunLabels
+from lakeproof.running.runner import Runner
 from lakeproof.state.last_statuses import last_statuses
 from lakeproof.state.quarantine import SparkQuarantine
 from lakeproof.state.reading import SparkReader
@@ -115,7 +122,7 @@ class Where:
         frames: dict[TableName, Any] = {
             table: self.tables[name] for table, name in gathered.frames.items()
         }
-        return {**gathered.files, **frames}
+        return {**gathered.files, **gathered.compared_frames, **frames}
 
 
 def planner_of(
@@ -125,7 +132,35 @@ def planner_of(
     now: datetime,
     where: Where,
     variables: Mapping[str, str] | None,
+    partition: Partition | None = None,
 ) -> Planner:
+    """The planner of these checks; a `partition` narrows those that have a partition_column."""
     gathered = gather(checks, settings, now, where.given, variables)
     engine = SparkEngine(spark, where.stand_ins(gathered))
-    return Planner(engine, settings, gathered.rules, gathered.declared)
+    rules = gathered.rules
+    if partition is not None:
+        rules = in_partition(rules, partition)
+    return Planner(engine, settings, rules, gathered.declared)
+
+
+def compare_one(
+    spark: SparkSession,
+    check: Comparing,
+    partition: Partition | None = None,
+    config: Config | None = None,
+    timeout_seconds: float | None = None,
+    listener: Listener = ignore,
+) -> tuple[CheckResult, PairFound | None]:
+    """One comparison by itself, nothing kept: its result, and what was found if anything was."""
+    settings = config or Config()
+    now = datetime.now(UTC)
+    planner = planner_of(spark, [check], settings, now, Where({}, ""), None, partition)
+    planner.engine.ensure_ready()
+    runner = Runner(
+        planner.engine,
+        timeout_seconds=timeout_seconds or settings.timeout_seconds,
+        listener=listener,
+    )
+    labels = RunLabels("reconcile", may_repeat=False)
+    ran = runner.run(planner.at(now), labels, lambda at: planner.at(now, at))
+    return ran.results[0], next(iter(ran.compared.values()), None)

@@ -12,24 +12,35 @@ from lakeproof.model.column import Column
 class Sample:
     """The table's columns with their types, the parameters, a filter.
 
-    `columns` names those that the rule is about, where they are not all.
+    `columns` names those that the rule is about, where they are not all. Of two tables, `source`
+    are the other one's columns, and `values` the types of aggregates.
     """
 
     types: Mapping[str, str | Column]
     params: Mapping[str, object] = field(default_factory=dict)
     filter: str | None = None
     columns: Sequence[str] | None = None
+    source: Mapping[str, str | Column] = field(default_factory=dict)
+    values: Sequence[str] = ()
 
     @property
     def table_columns(self) -> tuple[Column, ...]:
-        return tuple(
-            Column(name, kind) if isinstance(kind, str) else replace(kind, name=name)
-            for name, kind in self.types.items()
-        )
+        return _columns(self.types)
+
+    @property
+    def source_columns(self) -> tuple[Column, ...]:
+        return _columns(self.source)
 
     @property
     def rule_columns(self) -> list[str]:
         return list(self.types if self.columns is None else self.columns)
+
+
+def _columns(types: Mapping[str, str | Column]) -> tuple[Column, ...]:
+    return tuple(
+        Column(name, kind) if isinstance(kind, str) else replace(kind, name=name)
+        for name, kind in types.items()
+    )
 
 
 def array_of(element: str | Column) -> Column:

@@ -16,26 +16,26 @@ from decimal import Decimal
 import sqlglot
 from golden_measures import MEASURE_SAMPLES
 from golden_moments import MOMENT_SAMPLES
+from golden_pairs import PAIR_SAMPLES, SPARK_ONLY, pair_statements
 from golden_sample import Sample, array_of, map_of, struct_of
+from golden_tables import ImaginaryTables
 
 from lakeproof.checks.catalogue import check_names, find_check
 from lakeproof.checks.kinds import (
     KeyCheck,
     MeasureCheck,
+    PairCheck,
     QueryCheck,
     RelatedCheck,
     RowCheck,
 )
-from lakeproof.checks.literals import text_literal
 from lakeproof.checks.sql_value import SqlValue
 from lakeproof.checks.time_travel import read_query
 from lakeproof.checks.trino import trino_sql as expression_sql
 from lakeproof.checks.user_sql import parse_predicate, parse_query
-from lakeproof.config import Config, TableSettings
+from lakeproof.config import Config
 from lakeproof.contracts.suite import rules_of
 from lakeproof.model.column import Column
-from lakeproof.model.names import TableName
-from lakeproof.model.position import Position
 from lakeproof.model.rule import Rule
 from lakeproof.model.suite import QualityCheck
 from lakeproof.planning.build import Defaults, build_plan
@@ -43,7 +43,7 @@ from lakeproof.planning.fuse import fuse, within
 from lakeproof.planning.key_sql import key_step
 from lakeproof.planning.places import Loop, find_place
 from lakeproof.planning.plan import Measurement, Plan, Tally
-from lakeproof.planning.tables import NOTHING_DECLARED, PinnedTable
+from lakeproof.planning.tables import PinnedTable
 
 NOW = datetime(2024, 3, 10, 3, 29, 59, 999999, tzinfo=UTC)
 AWKWARD = 'a.b `c` "d" select ünï😀'
@@ -241,64 +241,8 @@ SAMPLES: dict[str, list[Sample]] = {
     ],
     **MEASURE_SAMPLES,
     **MOMENT_SAMPLES,
+    **PAIR_SAMPLES,
 }
-
-
-class ImaginaryTables:
-    """A reader whose tables have just the columns of one sample."""
-
-    def __init__(self, columns: Sequence[Column]) -> None:
-        self.columns = tuple(columns)
-
-    def pin(
-        self,
-        table: TableName,
-        key: Sequence[str],
-        position: Position | None = None,
-        sensitive: Sequence[str] = (),
-        declared: TableSettings = NOTHING_DECLARED,
-    ) -> PinnedTable:
-        return PinnedTable(
-            table=table,
-            table_id="imaginary",
-            format="iceberg",
-            position=Position("iceberg", 7),
-            columns=(*self.columns, Column("country", "string")),
-            relation=f"{table.sql} VERSION AS OF 7",
-            key_columns=(),
-            key_sql="'key'",
-        )
-
-    def key_sql(self, pinned: PinnedTable, columns: Sequence[Column]) -> str:
-        return "'key'"
-
-    def query_key_sql(self, sql: str, pinned: PinnedTable, hidden: Sequence[str] = ()) -> str:
-        return "'key'"
-
-    def query_columns(self, sql: str) -> tuple[Column, ...]:
-        return (Column("value", "bigint"),)
-
-    def element_key_sql(self, key_sql: str, position_sql: str) -> str:
-        return f"concat({key_sql}, {position_sql})"
-
-    def hit_id_sql(self, rule_id: str, key_sql: str) -> str:
-        return f"concat('{rule_id}', {key_sql})"
-
-    def values_relation(self, values: Sequence[str], type_text: str) -> str:
-        listed = ", ".join(f"({text_literal(value).sql('spark')})" for value in values)
-        return f"(SELECT CAST(value AS {type_text}) AS value FROM VALUES {listed} AS t(value))"
-
-    def head(self, table: TableName) -> Position | None:
-        return Position("iceberg", 7)
-
-    def ensure_query(self, sql: str) -> None:
-        """Whether the SQL is safe is asked elsewhere."""
-
-    def ensure_predicate(self, pinned: PinnedTable, sql: str) -> None:
-        """Whether the SQL is safe is asked elsewhere."""
-
-    def expression_type(self, pinned: PinnedTable, sql: str) -> str:
-        return "double"
 
 
 def plan_of(check: str, sample: Sample) -> Plan:
@@ -309,7 +253,7 @@ def plan_of(check: str, sample: Sample) -> Plan:
         resolve=lambda name: name.resolve(config.default_catalog, config.default_namespace),
         key_of=lambda _table: (),
     )
-    reader = ImaginaryTables(sample.table_columns)
+    reader = ImaginaryTables(sample)
     plan = build_plan(rules_of(suite, config), reader, defaults, NOW)
     assert not plan.rejected, plan.rejected[0].reason
     return plan
@@ -355,6 +299,15 @@ def trino_sql(check: str, sample: Sample) -> str:
     relation = '"iceberg"."lakehouse"."sales" FOR VERSION AS OF 7'
     scan = fuse(plan.pinned, {"rule": scope}, tallies, taken)
     return scan.sql.replace(plan.pinned.relation, relation)
+
+
+def statements_in(check: str, sample: Sample, dialect: str) -> dict[str, str]:
+    """The golden statements by heading; two tables, which Spark alone compares, have several."""
+    if isinstance(find_check(check), PairCheck):
+        pair = plan_of(check, sample).tables[0].pairs[0]
+        return pair_statements(pair) if dialect == "spark" else {}
+    render = {"spark": spark_sql, "trino": trino_sql}[dialect]
+    return {dialect: render(check, sample)}
 
 
 def _translated(sql: str) -> str:
@@ -403,17 +356,25 @@ def _lines(check: str) -> Iterator[str]:
     meaning = (type(find_check(check)).__doc__ or "").splitlines()[0]
     yield f"-- {check}: {meaning}"
     for sample in SAMPLES[check]:
-        columns = ", ".join(f"{one.name} {one.type_text.upper()}" for one in sample.table_columns)
+        columns, source = map(_columns_text, (sample.table_columns, sample.source_columns))
         params = ", ".join(f"{name}={value!r}" for name, value in sample.params.items())
         about = sample.columns and ", ".join(sample.columns)
-        told = [f"-- sample: {columns or 'the table'}", about, params, sample.filter and "filtered"]
+        told = [f"-- sample: {columns or 'the table'}", source and f"source: {source}", about]
+        told += [params, sample.filter and "filtered"]
         yield ""
         yield " | ".join(part for part in told if part)
-        yield "-- spark"
-        yield f"{spark_sql(check, sample)};"
-        yield "-- trino"
-        yield f"{trino_sql(check, sample)};"
+        for dialect in ("spark", "trino"):
+            found = statements_in(check, sample, dialect)
+            for heading, sql in found.items():
+                yield f"-- {heading}"
+                yield f"{sql};"
+            if not found:
+                yield SPARK_ONLY
     yield ""
+
+
+def _columns_text(columns: Sequence[Column]) -> str:
+    return ", ".join(f"{one.name} {one.type_text.upper()}" for one in columns)
 
 
 if __name__ == "__main__":

@@ -9,18 +9,22 @@ from pathlib import Path
 
 import pytest
 import sqlglot
-from golden_sql import SAMPLES, golden_text, spark_sql, trino_sql
+from golden_pairs import PAIR_SAMPLES, SPARK_ONLY
+from golden_sql import SAMPLES, golden_text, statements_in
 
 from lakeproof.checks.catalogue import check_names
 from sqlglot_versions import run_with
 
 FOLDER = Path(__file__).parent.parent / "golden" / "checks"
-STATEMENT = re.compile(r"^-- (spark|trino)\n(.*?);\n(?=-- trino\n|\n|\Z)", re.DOTALL | re.MULTILINE)
+HEADING = "-- (spark|trino)(?:, [a-z ]+)?\n"
+STATEMENT = re.compile(
+    rf"^{HEADING}(.*?);\n(?={HEADING}|{SPARK_ONLY}|\n|\Z)", re.DOTALL | re.MULTILINE
+)
 
 
 def statements(check: str, dialect: str) -> list[str]:
     text = (FOLDER / f"{check}.sql").read_text(encoding="utf-8")
-    return [sql for found, sql in STATEMENT.findall(text) if found == dialect]
+    return [sql for found, sql, _ in STATEMENT.findall(text) if found == dialect]
 
 
 def test_every_check_has_a_golden_file_and_no_other_file_is_there():
@@ -42,11 +46,18 @@ def test_the_sql_of_a_check_is_as_its_golden_file_says(check):
 @pytest.mark.parametrize("dialect", ["spark", "trino"])
 def test_golden_sql_parses_in_its_dialect(check, dialect):
     found = statements(check, dialect)
-    render = {"spark": spark_sql, "trino": trino_sql}[dialect]
-    assert found == [render(check, sample) for sample in SAMPLES[check]]
+    rendered = [statements_in(check, sample, dialect) for sample in SAMPLES[check]]
+    assert found == [sql for of_sample in rendered for sql in of_sample.values()]
     for sql in found:
         (tree,) = sqlglot.parse(sql, read=dialect)
         assert isinstance(tree, sqlglot.exp.Query)
+
+
+def test_every_check_is_told_for_trino_but_comparisons_of_two_tables():
+    without = {check for check in check_names() if not statements(check, "trino")}
+    assert without == set(PAIR_SAMPLES)
+    for check, samples in PAIR_SAMPLES.items():
+        assert golden_text(check).count(f"\n{SPARK_ONLY}\n") == len(samples)
 
 
 def test_golden_spark_sql_parses_with_sparks_own_parser(spark):

@@ -31,8 +31,9 @@ def test_help_loads_nothing_heavy():
     assert loaded_after("--help") == "[]"
 
 
-def test_help_of_run_loads_neither_pyspark_nor_sqlglot():
-    assert loaded_after("run", "--help") == "[]"
+@pytest.mark.parametrize("command", ["run", "reconcile"])
+def test_help_of_a_command_loads_neither_pyspark_nor_sqlglot(command):
+    assert loaded_after(command, "--help") == "[]"
 
 
 def test_exactly_the_commands_that_work_are_listed(lakeproof):
@@ -46,6 +47,7 @@ def test_exactly_the_commands_that_work_are_listed(lakeproof):
         "lint",
         "ls",
         "contract",
+        "reconcile",
         "show",
         "store",
         "doctor",

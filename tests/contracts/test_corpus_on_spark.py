@@ -20,7 +20,13 @@ from lakeproof.model.outcome import CheckStatus
 ADVENTURE_WORKS = "implied/dev_examples_all_postgresql-adventureworks-contract"
 FIVE_TABLES = ("employee", "person", "product", "salesorderheader", "vendor")
 CONTRACTS = [
-    pytest.param(name, FIVE_TABLES if name == ADVENTURE_WORKS else (), id=name)
+    pytest.param(
+        name,
+        FIVE_TABLES if name == ADVENTURE_WORKS else (),
+        id=name,
+        # Older generations become the same rules as newer ones: `test_corpus_rules` holds them.
+        marks=pytest.mark.slow if name.startswith("legacy/") else (),
+    )
     for name in FILES
     if load_contract(FILES[name]).objects
 ] + [pytest.param(ADVENTURE_WORKS, (), id="all of AdventureWorks", marks=pytest.mark.slow)]

@@ -30,15 +30,9 @@ def lakeproof(*arguments) -> subprocess.CompletedProcess[str]:
     return start("-m", "lakeproof.cli.main", *arguments)
 
 
-@pytest.mark.parametrize(
-    ("point", "store"),
-    [
-        ("after_violations", "iceberg"),
-        pytest.param("after_violations", "delta", marks=pytest.mark.slow),
-        pytest.param("after_results", "iceberg", marks=pytest.mark.slow),
-        pytest.param("after_results", "delta", marks=pytest.mark.slow),
-    ],
-)
+@pytest.mark.slow  # test_killed_runs kills every step as a client, which costs seconds
+@pytest.mark.parametrize("store", ["iceberg", "delta"])
+@pytest.mark.parametrize("point", ["after_violations", "after_results"])
 def test_a_killed_driver_leaves_a_run_that_can_be_completed(tmp_path, point, store):
     warehouse = str(tmp_path / "lakehouse")
     killed = start("killed_suite.py", warehouse, store, LAKEPROOF_FAULT=f"{point}:kill")

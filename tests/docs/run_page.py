@@ -32,6 +32,7 @@ _VARYING = (
     (re.compile(r"run-\d{8}t\d{6}-[0-9a-f]{6}"), "RUN"),
     (re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d(\.\d+)?)?"), "MOMENT"),
     (re.compile(r"\d+(\.\d+)? s\b"), "N s"),
+    (re.compile(r"snapshot \d+"), "snapshot N"),
     (re.compile(r" +"), " "),
 )
 

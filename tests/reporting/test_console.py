@@ -212,6 +212,20 @@ def test_one_line_says_what_was_found_and_what_is_allowed_but_nothing_twice(chan
     assert found_text(result("r", CheckStatus.FAILED, **given)) == said
 
 
+def test_the_share_of_a_comparison_is_that_of_its_mismatches_not_of_surplus_rows():
+    compared = result(
+        "copied",
+        CheckStatus.FAILED,
+        check_type="checksum_reconciliation",
+        failing_rows=5,
+        total_rows=20,
+        measure=0.25,
+        measures={"surplus_rows": 1.0, "mismatch_pct": 0.25},
+        details="5 of 20 keys and surplus rows differ",
+    )
+    assert found_text(compared).startswith("5 of 20 keys and surplus rows differ (25 %); ")
+
+
 def test_a_failure_takes_three_lines_at_most_when_they_fit():
     (failure,) = [one for one in MIXED if one.check_name == "amount_positive"]
     assert len(report(failure).splitlines()) == 1 + 3 + 2

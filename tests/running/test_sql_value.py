@@ -61,7 +61,7 @@ def judged(spark, sql, comparison=None, table=TABLE, where=None, **bounds):
     )
     engine = SparkEngine(spark)
     made = build_plan(rules, engine, defaults, NOW)
-    _, (result,) = Runner(engine).run(made, RunLabels("run"), lambda _positions: made)
+    (result,) = Runner(engine).run(made, RunLabels("run"), lambda _positions: made).results
     return result
 
 

@@ -72,6 +72,7 @@ def told_by(outcome) -> str:
         plan_sql(outcome.plan),
         str(plan_document(outcome.plan, statements_of(outcome.plan))),
         *(str(row) for row in outcome.violations().collect()),
+        *map(str, outcome.comparisons.values()),
     ]
     with pytest.raises(lakeproof.GateClosedError) as closed:
         outcome.raise_for_status()
@@ -128,6 +129,7 @@ def test_the_same_canaries_are_found_where_nothing_is_declared_sensitive(spark, 
     assert len(shown) >= 30
     assert len(found_in(rows_kept(spark, kept), IN_COLUMNS)) >= 30
     assert len(found_in(files_kept(warehouse, kept), IN_COLUMNS)) >= 30
+    assert len(found_in(str(outcome.comparisons), IN_COLUMNS)) >= 30
 
 
 def test_a_message_of_spark_is_withheld_whether_or_not_a_column_is_declared(spark):
@@ -140,7 +142,10 @@ def test_a_message_of_spark_is_withheld_whether_or_not_a_column_is_declared(spar
         "`try_cast` gives NULL instead"
     )
     assert "PatternSyntaxException: message withheld" in details["breaks_regex"]
-    assert len(details) == len(BREAKING) + 6
+    assert details["breaks_pair"].startswith(
+        "Failed to query source table iceberg.canaries.damaged"
+    )
+    assert len(details) == len(BREAKING) + 8
 
 
 def test_a_key_given_with_the_call_leaves_columns_sensitive(spark):
@@ -174,6 +179,19 @@ SETTINGS = "\n".join(
 )
 
 
+def test_a_comparison_by_itself_shows_no_canary_and_writes_none(spark):
+    check = lakeproof.ChecksumReconciliationCheck(
+        "damaged", "people", ["name", "born"], output_table="canary_differences"
+    )
+    result = check.run(spark, config=CONFIG)
+    assert result.metric_value["duplicate_keys"] == 4
+    assert result.metadata["samples"]
+    assert found_in(str(result.to_dict())) == []
+    written = spark.table(f"iceberg.{NAMESPACE}.canary_differences").collect()
+    assert len(written) == 4
+    assert found_in(str(written)) == []
+
+
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """A project whose suite is the one that tries to leak."""
@@ -196,6 +214,8 @@ def test_no_command_shows_a_canary(folder, warehouse):
             ("show", "violations", "--status", "all", "--limit", "5000", "--format", f)
             for f in ("console", "json", "csv")
         ),
+        ("reconcile", "damaged", "people", "--key", "id", "-v"),
+        ("reconcile", "damaged", "people", "--key", "id,name", "--format", "json"),
         ("plan", "leaking:SUITE", "-v", "--sql"),
         ("plan", "leaking:SUITE", "--format", "json"),
         ("lint", "leaking:SUITE", "-v"),

@@ -4,7 +4,8 @@ A check is a class without state: its docstring is its meaning, `parameters` wha
 `RowCheck` says when a row violates, and `ColumnCheck` is one over a single column or element;
 `MeasureCheck` takes numbers over the table and judges them; `KeyCheck` names columns that must
 not repeat; `RelatedCheck` judges a row by other rows, of its own table or another one;
-`QueryCheck` brings a user's SQL that returns the bad rows.
+`QueryCheck` brings a user's SQL that returns the bad rows; `PairCheck` holds the table against
+another one.
 A predicate says when a row *violates*, never when it is fine: for NULL, "not fine" is unknown.
 """
 
@@ -23,6 +24,8 @@ from lakeproof.checks.parameters import Parameter, read_arguments
 from lakeproof.errors import CheckDefinitionError
 from lakeproof.model.column import Column
 from lakeproof.model.comparison import Value
+from lakeproof.model.pairing import PairFound
+from lakeproof.model.threshold import Threshold
 
 Arguments = Mapping[str, object]
 
@@ -36,6 +39,7 @@ class Verdict:
     `measure` is None where a number says nothing. `skipped`: there was nothing to judge by, and
     `details` says why. `number` is what a contract's comparison is held against, exactly; an age
     is one in seconds. Where it is None, the number is that of failing rows or of duplicates.
+    `passed` is there where the check has held its tolerance itself.
     """
 
     failing: int
@@ -48,6 +52,7 @@ class Verdict:
     bound: str = ""
     skipped: bool = False
     number: Value | None = None
+    passed: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +76,7 @@ class Check(ABC):
     `shows_values`: its details or measure may hold a value out of the data, so they are withheld
     when a column of the rule is declared sensitive. `uses_clock`: what is bad depends on the
     run's moment. `table_parameters` name other tables, which may be written short.
+    `holds_tolerance`: its tolerance decides what is bad, so it is among the arguments.
     """
 
     name: ClassVar[str]
@@ -82,6 +88,7 @@ class Check(ABC):
     shows_values: ClassVar[bool] = False
     uses_clock: ClassVar[bool] = False
     table_parameters: ClassVar[tuple[str, ...]] = ()
+    holds_tolerance: ClassVar[bool] = False
 
     def read(self, columns: Sequence[str], params: Mapping[str, object]) -> dict[str, object]:
         """The complete arguments; raises CheckDefinitionError with what is wrong and allowed."""
@@ -273,6 +280,22 @@ class QueryCheck(Check):
     @abstractmethod
     def judge(self, failing: int, total: int) -> Verdict:
         """The verdict over the rows returned and the rows of the checked table."""
+
+
+class PairCheck(Check):
+    """The table, which is the target, held against a source.
+
+    `filter` of its rule is the target's, parameter `where_clause` the source's.
+    """
+
+    columns_min: ClassVar[int] = 0
+    columns_max: ClassVar[int] = 0
+    dimension: ClassVar[str] = "consistency"
+    table_parameters: ClassVar[tuple[str, ...]] = ("source_table",)
+
+    @abstractmethod
+    def judge(self, found: PairFound, threshold: Threshold, arguments: Arguments) -> Verdict:
+        """The verdict over what was found; it holds the tolerance itself."""
 
 
 def rows_verdict(failing: int, total: int, complaint: str) -> Verdict:

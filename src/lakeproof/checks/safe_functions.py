@@ -19,6 +19,7 @@ __all__ = [
     "QUERY_FUNCTIONS",
     "ROW_FUNCTIONS",
     "WINDOW_FUNCTIONS",
+    "aggregate_function_problem",
     "query_function_problem",
     "row_function_problem",
     "table_function_problem",
@@ -151,6 +152,11 @@ def row_function_problem(name: Sequence[str]) -> str | None:
     if len(name) == 1 and folded in QUERY_FUNCTIONS - ROW_FUNCTIONS:
         return f"{folded}() needs more than one row, or makes several. Use custom_sql for that."
     return _problem(name, ROW_FUNCTIONS)
+
+
+def aggregate_function_problem(name: Sequence[str]) -> str | None:
+    """Why an aggregate of a table's rows may not call this function; None if it may."""
+    return _problem(name, ROW_FUNCTIONS | AGGREGATE_FUNCTIONS)
 
 
 def table_function_problem(name: Sequence[str]) -> str | None:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "SqlSource",
+    "ensure_plain_aggregate",
     "ensure_plain_predicate",
     "ensure_plain_query",
     "parse_plain",
@@ -96,12 +97,21 @@ def ensure_plain_query(text: str) -> SqlSource:
 
 def ensure_plain_predicate(text: str) -> SqlSource:
     """What needs no parser: size, depth, markers, several statements, SELECT."""
+    return _without_query(
+        text, "only one condition on a row is allowed. Use custom_sql for a query."
+    )
+
+
+def ensure_plain_aggregate(text: str) -> SqlSource:
+    """The same for an aggregate."""
+    return _without_query(text, "only one aggregate over the rows is allowed, without a subquery.")
+
+
+def _without_query(text: str, allowed: str) -> SqlSource:
     source = _plain_source(text)
     for token in source.tokens:
         if token.word == "select" or token.is_symbol("/*+"):
-            raise source.refusal(
-                token.start, "only one condition on a row is allowed. Use custom_sql for a query."
-            )
+            raise source.refusal(token.start, allowed)
     return source
 
 

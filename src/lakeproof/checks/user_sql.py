@@ -1,20 +1,23 @@
-"""SQL that users write: one read-only query (`custom_sql`) or one row predicate (`filter`).
+"""SQL that users write: a read-only query (`custom_sql`), a row predicate (`filter`), an aggregate.
 
-`parse_query` and `parse_predicate` refuse everything else before anything runs. They judge the
-tokens (`sql_lexer`) and sqlglot's tree of those very tokens, so comments, quotes and escapes mean
-here what they mean to Spark. `engines.spark.safe_sql` adds the verdict of Spark's own parser.
+`parse_query`, `parse_predicate` and `parse_aggregate` refuse all else before it runs. They judge
+the tokens (`sql_lexer`) and sqlglot's tree of those very tokens, so comments, quotes and escapes
+mean here what they mean to Spark. `engines.spark.safe_sql` adds the verdict of Spark's own parser.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 
 import sqlglot
 from sqlglot import exp
 from sqlglot.errors import UnsupportedError
 
 from lakeproof.checks.safe_functions import (
+    AGGREGATE_FUNCTIONS,
+    aggregate_function_problem,
     query_function_problem,
     row_function_problem,
     table_function_problem,
@@ -22,6 +25,7 @@ from lakeproof.checks.safe_functions import (
 from lakeproof.checks.sql_lexer import Token, canonical_sql
 from lakeproof.checks.sql_source import (
     SqlSource,
+    ensure_plain_aggregate,
     ensure_plain_predicate,
     ensure_plain_query,
     parse_plain,
@@ -30,10 +34,13 @@ from lakeproof.checks.sql_source import (
 from lakeproof.errors import CheckDefinitionError
 
 __all__ = [
+    "AggregateText",
     "PredicateText",
     "QueryText",
+    "RollUp",
     "TableReference",
     "canonical_sql",
+    "parse_aggregate",
     "parse_predicate",
     "parse_query",
     "table_problem",
@@ -127,6 +134,28 @@ class PredicateText:
         return _transpile(self._plain, exp.Condition, dialect)
 
 
+class RollUp(StrEnum):
+    """How the aggregate of a whole comes out of those of its parts."""
+
+    SUM = "sum"
+    COUNT = "count"
+    IMPOSSIBLE = "impossible"
+
+
+@dataclass(frozen=True, slots=True)
+class AggregateText:
+    """One aggregate over rows. `columns` are those it mentions, by the name's first part.
+
+    `roll_up` is SUM or COUNT where the whole expression is one such call: both add up. Those of
+    distinct values do not.
+    """
+
+    text: str
+    canonical: str
+    columns: tuple[str, ...]
+    roll_up: RollUp
+
+
 def parse_query(text: str) -> QueryText:
     """Read a text that must be exactly one query; UnsafeSqlError says what is wrong and where."""
     source = ensure_plain_query(text)
@@ -160,9 +189,34 @@ def parse_predicate(text: str) -> PredicateText:
             )
         _refuse_node(source, node)
     _refuse_calls(source, frozenset(), row_function_problem)
-    names = (column.parts[0].name for column in _in_order(source, tree.find_all(exp.Column)))
     return PredicateText(
-        source.trimmed, canonical_sql(text), tuple(dict.fromkeys(names)), source.plain
+        source.trimmed, canonical_sql(text), _column_names(source, tree), source.plain
+    )
+
+
+def parse_aggregate(text: str) -> AggregateText:
+    """Read a text that must be one aggregate over rows: no subquery, window, alias."""
+    source = ensure_plain_aggregate(text)
+    tree = source.tree(exp.Condition)
+    for node in tree.walk():
+        is_row = isinstance(node, exp.Star) and isinstance(node.parent, exp.Count)
+        refused = exp.Query | exp.Window | exp.Star | exp.Alias | exp.Aliases
+        if isinstance(node, refused) and not is_row:
+            kind = type(node).__name__
+            raise source.refusal(
+                _offset(source, node), f"only one aggregate is allowed, without {kind}."
+            )
+        _refuse_node(source, node)
+    _refuse_calls(source, frozenset(), aggregate_function_problem)
+    called = {
+        token.name
+        for token, after in zip(source.tokens, source.tokens[1:], strict=False)
+        if after.is_symbol("(")
+    }
+    if not called & AGGREGATE_FUNCTIONS:
+        raise source.refusal(0, "this is no aggregate. Write one, such as SUM(amount).")
+    return AggregateText(
+        source.trimmed, canonical_sql(text), _column_names(source, tree), _roll_up(tree)
     )
 
 
@@ -279,6 +333,22 @@ def _names_cte(table: exp.Table, name: str) -> bool:
         path.add(id(parent))
         inside = parent
     return False
+
+
+def _roll_up(tree: exp.Expr) -> RollUp:
+    call = tree.unnest()
+    if isinstance(call, exp.Filter):
+        call = call.this
+    if isinstance(call.this, exp.Distinct):
+        return RollUp.IMPOSSIBLE
+    if isinstance(call, exp.Sum):
+        return RollUp.SUM
+    return RollUp.COUNT if isinstance(call, exp.Count | exp.CountIf) else RollUp.IMPOSSIBLE
+
+
+def _column_names(source: SqlSource, tree: exp.Expr) -> tuple[str, ...]:
+    names = (column.parts[0].name for column in _in_order(source, tree.find_all(exp.Column)))
+    return tuple(dict.fromkeys(names))
 
 
 def _in_order(source: SqlSource, nodes: Iterator[exp.Column]) -> list[exp.Column]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from lakeproof.cli.options import Command
+from lakeproof.cli.options import Command, read_pairs
 from lakeproof.config import Config
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def contract_options(command: Command) -> Command:
             "variables",
             multiple=True,
             metavar="NAME=VALUE",
-            callback=_read_pairs,
+            callback=read_pairs,
             help="What ${NAME} stands for. Repeatable.",
         ),
         click.option(
@@ -95,25 +95,9 @@ def contract_options(command: Command) -> Command:
             "tables",
             multiple=True,
             metavar="OBJECT=TABLE",
-            callback=_read_pairs,
+            callback=read_pairs,
             help="Table of a contract's object. Repeatable.",
         ),
     ):
         decorated = option(decorated)
     return decorated
-
-
-def _read_pairs(
-    _: click.Context, parameter: click.Parameter, given: tuple[str, ...]
-) -> Mapping[str, str]:
-    pairs: dict[str, str] = {}
-    for text in given:
-        name, sign, value = text.partition("=")
-        name = name.strip()
-        # The value is not repeated: a variable may hold a secret.
-        if not name or not sign or (parameter.name == "tables" and not value.strip()):
-            raise click.BadParameter(f"{name!r} is not of the form {parameter.metavar}")
-        if name in pairs:
-            raise click.BadParameter(f"{name!r} is given twice")
-        pairs[name] = value
-    return pairs

@@ -62,6 +62,10 @@ COMMANDS = {
         "lakeproof.cli.contract:contract",
         "Say what becomes of a contract's rules; export it.",
     ),
+    "reconcile": (
+        "lakeproof.cli.reconcile:reconcile",
+        "Hold two tables against each other by key.",
+    ),
     "show": ("lakeproof.cli.show:show", "Show kept results and violations."),
     "store": ("lakeproof.cli.store:store", "Make the tables that keep results."),
     "doctor": ("lakeproof.cli.doctor:doctor", "Say what is installed and what is missing."),

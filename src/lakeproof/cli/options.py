@@ -202,3 +202,29 @@ def _read_keys(
             raise click.BadParameter(f"the key of {table!r} is given twice")
         keys[table] = names
     return keys
+
+
+def read_pairs(
+    _: click.Context, parameter: click.Parameter, given: tuple[str, ...]
+) -> Mapping[str, str]:
+    """NAME=VALUE, each name once."""
+    pairs: dict[str, str] = {}
+    for text in given:
+        name, sign, value = text.partition("=")
+        name = name.strip()
+        # The value is not repeated: a variable may hold a secret.
+        if not name or not sign or (parameter.name == "tables" and not value.strip()):
+            raise click.BadParameter(f"{name!r} is not of the form {parameter.metavar}")
+        if name in pairs:
+            raise click.BadParameter(f"{name!r} is given twice")
+        pairs[name] = value
+    return pairs
+
+
+partition_option = click.option(
+    "--partition",
+    multiple=True,
+    metavar="COL=VALUE",
+    callback=read_pairs,
+    help="Compare this partition only.",
+)

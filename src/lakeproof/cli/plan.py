@@ -13,6 +13,7 @@ from lakeproof.cli.options import (
     Where,
     format_option,
     key_option,
+    partition_option,
     progress_options,
     suite_argument,
     verbose_option,
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 @contract_options
 @where_options(stores=())
 @key_option
+@partition_option
 @click.option("--sql", is_flag=True, help="The SQL of every statement, as it runs.")
 @click.option("--strict", is_flag=True, help="Exit 2 if a rule cannot run.")
 @format_option
@@ -49,6 +51,7 @@ def plan(  # noqa: PLR0913 (one per option)
     contracts: ContractOptions,
     where: Where,
     keys: Mapping[str, tuple[str, ...]],
+    partition: Mapping[str, str],
     sql: bool,
     strict: bool,
     style: str,
@@ -83,6 +86,7 @@ def plan(  # noqa: PLR0913 (one per option)
                 keys=keys,
                 select=wanted.select,
                 exclude=wanted.exclude,
+                partition=partition or None,
             )
         results.write(_plan_text(planned, style, sql=sql))
     if strict and any(not rule.is_skipped for rule in planned.rejected):

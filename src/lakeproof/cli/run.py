@@ -12,6 +12,7 @@ from lakeproof.cli.options import (
     NO_STORE,
     Where,
     key_option,
+    partition_option,
     progress_options,
     suite_argument,
     verbose_option,
@@ -48,6 +49,7 @@ def _read_quarantine(
 @contract_options
 @where_options(stores=(*FORMATS, NO_STORE))
 @key_option
+@partition_option
 @click.option(
     "--quarantine",
     metavar="[TABLE=]TO",
@@ -82,6 +84,7 @@ def run(  # noqa: PLR0913 (one per option)
     contracts: ContractOptions,
     where: Where,
     keys: Mapping[str, tuple[str, ...]],
+    partition: Mapping[str, str],
     quarantine: str | Mapping[str, str] | None,
     run_id: str | None,
     timeout: float | None,
@@ -123,6 +126,7 @@ def run(  # noqa: PLR0913 (one per option)
                 exclude=wanted.exclude,
                 config=settings,
                 quarantine=quarantine,
+                partition=partition or None,
                 timeout_seconds=timeout,
                 suite=label_of(loaded),
                 listener=listener,

@@ -10,12 +10,12 @@ from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
-from lakeproof.model.suite import QualityCheck
+from lakeproof.model.suite import Comparing, QualityCheck
 
 
 def with_sources(
-    checks: Sequence[QualityCheck], module: ModuleType, attribute: str
-) -> tuple[QualityCheck, ...]:
+    checks: Sequence[QualityCheck | Comparing], module: ModuleType, attribute: str
+) -> tuple[QualityCheck | Comparing, ...]:
     """The checks, each with `source` as `file:line` unless it brings its own.
 
     A check written out (`QualityCheck("a", ...)`) has the line of that call; one made in a loop or
@@ -24,12 +24,19 @@ def with_sources(
     """
     home, line = _origin(module, attribute)
     lines = {} if home is None else _lines_of_calls(home)
+    checks = [_as_check(entry) for entry in checks]
     return tuple(
         _with_source(entry, home, _line_of(entry, lines, line))
         if isinstance(entry, QualityCheck) and not entry.source
         else entry
         for entry in checks
     )
+
+
+def _as_check(entry: QualityCheck | Comparing) -> QualityCheck | Comparing:
+    """A comparison as the check that it stands for, unless it brings DataFrames."""
+    has_frames = isinstance(entry, Comparing) and entry.frames()
+    return entry if has_frames or not isinstance(entry, Comparing) else entry.quality_check()
 
 
 def _line_of(check: QualityCheck, lines: dict[str, list[int]], default: int) -> int:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from enum import StrEnum
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 import click
 
@@ -15,6 +15,9 @@ from lakeproof.model.printable import printable
 from lakeproof.reporting.console import coloured
 from lakeproof.reporting.log_commands import inert
 from lakeproof.running.progress import Listener, StepDone, ignore
+
+if TYPE_CHECKING:
+    from rich.text import Text
 
 STDOUT, STDERR = 1, 2
 
@@ -40,7 +43,7 @@ class Results:
         except BrokenPipeError:
             self._stream = None
 
-    def write_report(self, text: str) -> None:
+    def write_report(self, text: str, dress: Callable[[str], Text] = coloured) -> None:
         """The text, with its status words in colour where that is wanted."""
         if not self.takes_colour:
             self.write(text)
@@ -49,7 +52,7 @@ class Results:
 
         console = Console(file=self._stream, highlight=False, soft_wrap=True)
         with console.capture() as captured:
-            console.print(coloured(text), end="")
+            console.print(dress(text), end="")
         self.write(captured.get())
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from lakeproof.cli.sources import with_sources
 from lakeproof.errors import SuiteError, short_message
 from lakeproof.model.nearest import NEAREST_MAX, nearest
-from lakeproof.model.suite import QualityCheck
+from lakeproof.model.suite import Comparing, QualityCheck
 
 if TYPE_CHECKING:
     from lakeproof.contracts.contract import Contract
@@ -27,7 +27,7 @@ class Suite:
     """A named list of checks, or a contract; what in it is no check is told by its rule."""
 
     name: str
-    checks: tuple[QualityCheck | Contract, ...]
+    checks: tuple[QualityCheck | Comparing | Contract, ...]
 
 
 def load_suites(names: Sequence[str]) -> list[Suite]:
@@ -38,7 +38,7 @@ def load_suites(names: Sequence[str]) -> list[Suite]:
     return [Suite(name, _contract(name) or _checks(name)) for name in names]
 
 
-def all_checks(suites: Iterable[Suite]) -> list[QualityCheck | Contract]:
+def all_checks(suites: Iterable[Suite]) -> list[QualityCheck | Comparing | Contract]:
     return [check for suite in suites for check in suite.checks]
 
 
@@ -56,7 +56,7 @@ def _contract(name: str) -> tuple[Contract, ...]:
     return (load_contract(Path(name)),)
 
 
-def _checks(name: str) -> tuple[QualityCheck, ...]:
+def _checks(name: str) -> tuple[QualityCheck | Comparing, ...]:
     module_name, sign, attribute = name.partition(":")
     if not sign or not module_name or not attribute:
         raise SuiteError(
@@ -120,11 +120,11 @@ def _modules_beside(missing: str) -> list[str]:
 
 def _not_a_suite(found: object) -> str:
     """What it is instead; '' if it is a list or tuple that holds a check, or nothing yet."""
-    if isinstance(found, QualityCheck):
-        return "one QualityCheck; put it into a list"
+    if isinstance(found, (QualityCheck, Comparing)):
+        return f"one {type(found).__name__}; put it into a list"
     if not isinstance(found, (list, tuple)):
         return f"a {type(found).__name__}"
-    if found and not any(isinstance(entry, QualityCheck) for entry in found):
+    if found and not any(isinstance(entry, (QualityCheck, Comparing)) for entry in found):
         return f"a {type(found).__name__} of {type(found[0]).__name__}"
     return ""
 

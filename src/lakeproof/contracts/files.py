@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from lakeproof.errors import CheckDefinitionError
+from lakeproof.model.names import TableName
+from lakeproof.model.places import FILES, format_by_suffix
 
 FILE_SERVERS = frozenset({"local", "s3", "azure", "gcs"})
 
 FORMATS = ("parquet", "delta", "csv", "json", "orc", "avro")
-_SUFFIXES = {"jsonl": "json", "ndjson": "json", "tsv": "csv"}
 _DELIMITER_WORDS = {"comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|", "space": " "}
 _ONE_DOCUMENT = "array"
 _LINES = "new_line"
@@ -37,7 +38,7 @@ def file_source(kind: str, of_server: Callable[[str], str]) -> FileSource:
         raise CheckDefinitionError(f"the {kind} server has neither `path` nor `location`")
     path = spark_path(written)
     given = of_server("format").lower() or ("delta" if kind == "delta" else "")
-    format_name = given or _format_by_suffix(path)
+    format_name = given or format_by_suffix(path)
     if format_name not in FORMATS:
         told = f"format {format_name!r} is not" if format_name else "no `format`; it must be"
         raise CheckDefinitionError(f"the {kind} server has {told} one of {', '.join(FORMATS)}")
@@ -46,6 +47,15 @@ def file_source(kind: str, of_server: Callable[[str], str]) -> FileSource:
     if endpoint:
         options |= {"fs.s3a.endpoint": endpoint, "fs.s3a.path.style.access": "true"}
     return FileSource(format_name, path, options)
+
+
+def named_files(table: TableName) -> FileSource | None:
+    """The files that the name stands for; None if it is a table's."""
+    if table.catalog != FILES or len(table.parts) != 3:  # noqa: PLR2004 (path, format, path)
+        return None
+    _, format_name, written = table.parts
+    path = spark_path(written)
+    return FileSource(format_name, path, _options(format_name, "", "", path))
 
 
 def spark_path(written: str) -> str:
@@ -64,11 +74,6 @@ def spark_path(written: str) -> str:
         container, _, inside = rest.partition("/")[2].partition("/")
         return f"abfss://{container}@{account}.dfs{_AZURE_HOST}/{inside}"
     return written
-
-
-def _format_by_suffix(path: str) -> str:
-    suffix = path.rpartition("/")[2].rpartition(".")[2].lower()
-    return _SUFFIXES.get(suffix, suffix if suffix in FORMATS else "")
 
 
 def _options(format_name: str, delimiter: str, encoding: str, path: str) -> dict[str, str]:

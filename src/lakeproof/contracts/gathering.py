@@ -8,10 +8,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from lakeproof.config import Config, TableSettings
 from lakeproof.contracts.contract import Contract, Object, Server
-from lakeproof.contracts.files import FileSource
+from lakeproof.contracts.files import FileSource, named_files
 from lakeproof.contracts.suite import rules_of_entry, with_own_keys
 from lakeproof.contracts.tables import (
     Given,
@@ -23,13 +24,14 @@ from lakeproof.contracts.tables import (
 from lakeproof.errors import ContractError
 from lakeproof.model.names import TableName
 from lakeproof.model.nearest import nearest
+from lakeproof.model.places import place_named
 from lakeproof.model.rule import RejectedRule, Rule
-from lakeproof.model.suite import QualityCheck
+from lakeproof.model.suite import Comparing, QualityCheck
 
 SENSITIVE = frozenset({"pii", "confidential", "restricted", "sensitive", "secret"})
 """Classifications whose columns are shown nowhere."""
 
-Checks = Iterable[object] | QualityCheck | Contract | Mapping[str, object] | Path | str
+Checks = Iterable[object] | QualityCheck | Comparing | Contract | Mapping[str, object] | Path | str
 """What can be run: checks, contracts, a contract's path or text, or a list of any of them.
 
 A mapping is a contract's values.
@@ -40,7 +42,8 @@ A mapping is a contract's values.
 class Gathered:
     """Rules, one per result to come; files that stand for tables; keys and secrets declared.
 
-    `frames` maps the objects that the caller gave as DataFrames to the names of their tables.
+    `frames` maps the objects that the caller gave as DataFrames to the names of their tables;
+    `compared_frames` are those that a comparison of two tables brings with it.
     `entries` says for each rule which of the given entries it is of, counted from 0.
     """
 
@@ -48,6 +51,7 @@ class Gathered:
     entries: tuple[int, ...] = ()
     files: Mapping[TableName, FileSource] = field(default_factory=dict)
     frames: Mapping[TableName, str] = field(default_factory=dict)
+    compared_frames: Mapping[TableName, Any] = field(default_factory=dict)
     declared: Mapping[TableName, TableSettings] = field(default_factory=dict)
 
 
@@ -87,8 +91,12 @@ def gather(
     return Gathered(
         rules=with_own_keys(rules),
         entries=tuple(owners),
-        files={place.table: place.source for place in places if place.source is not None},
+        files={
+            **{place.table: place.source for place in places if place.source is not None},
+            **_files_compared(rules),
+        },
         frames=frames,
+        compared_frames=_frames_compared(entries),
         declared=_declared_of(places),
     )
 
@@ -120,7 +128,7 @@ def loaded(checks: Checks) -> list[object]:
     """What was given as a list, contracts that were given by their paths or texts loaded."""
     if isinstance(checks, Mapping):
         return [_opened(checks)]
-    one = (QualityCheck, Contract, Path, str)
+    one = (QualityCheck, Comparing, Contract, Path, str)
     entries = [checks] if isinstance(checks, one) else list(checks)
     return [_opened(entry) if isinstance(entry, (Path, str)) else entry for entry in entries]
 
@@ -187,6 +195,26 @@ def _given_objects(contract: Contract, given: Given) -> Iterator[tuple[str, Obje
         owner = contract.object_named(name)
         if owner is not None:
             yield name, owner
+
+
+def _frames_compared(entries: Iterable[object]) -> dict[TableName, Any]:
+    """The DataFrames that comparisons bring; a name that is used again is refused elsewhere."""
+    found: dict[TableName, Any] = {}
+    for entry in entries:
+        if isinstance(entry, Comparing):
+            for name, frame in entry.frames().items():
+                found.setdefault(TableName.parse(name), frame)
+    return found
+
+
+def _files_compared(rules: Sequence[Rule | RejectedRule]) -> dict[TableName, FileSource]:
+    """The files that comparisons name by their paths."""
+    places: list[TableName] = []
+    for rule in rules:
+        if isinstance(rule, Rule) and "source_table" in rule.arguments:
+            places += [rule.table, place_named(str(rule.arguments["source_table"]))]
+    found = {place: named_files(place) for place in places}
+    return {place: source for place, source in found.items() if source is not None}
 
 
 def _declared_of(places: Sequence[TablePlace]) -> dict[TableName, TableSettings]:

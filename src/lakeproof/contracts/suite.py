@@ -7,14 +7,15 @@ import unicodedata
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from lakeproof.checks.catalogue import find_check
-from lakeproof.checks.kinds import Arguments, Check
+from lakeproof.checks.kinds import Arguments, Check, PairCheck
 from lakeproof.checks.user_sql import parse_predicate
 from lakeproof.config import Config
 from lakeproof.errors import CheckDefinitionError, LakeproofError, short_message
 from lakeproof.model.comparison import Comparison
 from lakeproof.model.names import TableName
+from lakeproof.model.places import place_named
 from lakeproof.model.rule import Logic, RejectedRule, Rule, Severity
-from lakeproof.model.suite import QualityCheck
+from lakeproof.model.suite import Comparing, QualityCheck
 from lakeproof.model.threshold import Threshold
 
 _SEVERITIES = {
@@ -51,6 +52,8 @@ def with_own_keys(rules: Iterable[Rule | RejectedRule]) -> list[Rule | RejectedR
 
 def rules_of_entry(entry: object, number: int, config: Config) -> list[Rule | RejectedRule]:
     """The rules of one entry of a suite; `number` is its place there."""
+    if isinstance(entry, Comparing):
+        entry = entry.quality_check()
     if not isinstance(entry, QualityCheck):
         reason = f"entry {number} of the suite is a {type(entry).__name__}, not a QualityCheck"
         return [RejectedRule(f"entry_{number}", "", "", None, "", reason)]
@@ -106,7 +109,7 @@ def _identity(check: Check, arguments: Arguments, config: Config) -> Arguments:
     hashed = dict(check.identity(arguments))
     for name in check.table_parameters:
         if hashed.get(name) is not None:
-            other = TableName.parse(str(hashed[name]))
+            other = _place(check, str(hashed[name]))
             full = other.resolve(config.default_catalog, config.default_namespace)
             hashed[name] = list(full.folded)
     return hashed
@@ -115,7 +118,7 @@ def _identity(check: Check, arguments: Arguments, config: Config) -> Arguments:
 def _table_if_named(name: object, config: Config) -> TableName | None:
     """The table's full name, as far as what was given is one."""
     try:
-        named = TableName.parse(_require_text("table_name", name))
+        named = place_named(_require_text("table_name", name))
         return named.resolve(config.default_catalog, config.default_namespace)
     except LakeproofError:
         return None
@@ -132,12 +135,10 @@ def _valid_rule(
     check = find_check(_require_text("check_type", entry.check_type))
     if entry.for_each_column and entry.column_name:
         raise CheckDefinitionError("give column_name or for_each_column, not both")
-    if not isinstance(entry.params, Mapping):
-        raise CheckDefinitionError(f"params must be a mapping, got {entry.params!r}")
-    arguments = check.read(columns, entry.params)
+    arguments = check.read(columns, _params(entry, check))
     if comparison is None:
         check.require_limits(arguments)
-    named = TableName.parse(_require_text("table_name", entry.table_name))
+    named = _place(check, _require_text("table_name", entry.table_name))
     table = named.resolve(config.default_catalog, config.default_namespace)
     condition = _filter(entry.filter)
     logic = Logic(
@@ -157,7 +158,7 @@ def _valid_rule(
         columns=columns,
         arguments=arguments,
         filter=condition,
-        threshold=_threshold(entry),
+        threshold=Threshold() if check.holds_tolerance else _threshold(entry),
         severity=_severity(entry),
         dimension=entry.dimension or check.dimension,
         tags=_tags(entry.tags),
@@ -166,6 +167,21 @@ def _valid_rule(
         source=entry.source,
         comparison=comparison,
     )
+
+
+def _place(check: Check, text: str) -> TableName:
+    """The table of that name; a comparison takes files by their path, too."""
+    return place_named(text) if isinstance(check, PairCheck) else TableName.parse(text)
+
+
+def _params(entry: QualityCheck, check: Check) -> Mapping[str, object]:
+    """The parameters, with the tolerance where it decides what is bad."""
+    if not isinstance(entry.params, Mapping):
+        raise CheckDefinitionError(f"params must be a mapping, got {entry.params!r}")
+    if not check.holds_tolerance:
+        return entry.params
+    given = {"tolerance": entry.tolerance, "absolute_tolerance": entry.absolute_tolerance}
+    return {**entry.params, **{name: value for name, value in given.items() if value is not None}}
 
 
 def _used_twice(rule: Rule | RejectedRule, taken: Collection[str]) -> RejectedRule:

@@ -6,6 +6,7 @@ error stands at named order ids with its expected count beside it.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from lakeproof.demo.suites import COUNTRIES
@@ -46,6 +47,29 @@ PLANTED_BY_CONTRACT = {
 }
 """failing_rows of rules of `sales.odcs.yaml` on the bad table."""
 
+SOURCE = f"iceberg.{GOOD}.sales"
+COPY = f"spark_catalog.{GOOD}.sales_copy"
+DAMAGED = f"iceberg.{GOOD}.sales_damaged"
+
+PLANTED_DIFFERENCES: Mapping[str, Mapping[str, list[str]]] = {
+    "changed": {"11": ["amount"], "12": ["amount", "country"], "13": ["customer_id"]},
+    "missing_in_target": {"21": [], "22": []},
+    "missing_in_source": {"9001": []},
+}
+"""What is different in the damaged copy: the kind, the order, its columns."""
+
+# 3 orders changed, 2 lost, 1 that the source does not have.
+_DAMAGE = f"""
+SELECT order_id,
+       CASE WHEN order_id = 13 THEN NULL ELSE customer_id END AS customer_id,
+       CASE WHEN order_id = 12 THEN 'Atlantis' ELSE country END AS country,
+       CASE WHEN order_id IN (11, 12) THEN amount + 0.5D ELSE amount END AS amount,
+       ingestion_date
+FROM {SOURCE} WHERE order_id NOT IN (21, 22)
+UNION ALL
+SELECT 9001L, 'C0001', 'Italy', 10D, DATE'2024-06-01'
+"""
+
 _ROWS = """
 SELECT CAST(id + 1 AS BIGINT) AS order_id,
        concat('C', lpad(CAST(id % 997 AS STRING), 4, '0')) AS customer_id,
@@ -76,7 +100,7 @@ FROM ({rows})
 
 
 def build_lakehouse(spark: SparkSession) -> None:
-    """Create or replace the demo's tables in `iceberg.good` and `iceberg.lakehouse`."""
+    """Create or replace the demo's tables; a copy of the good one is a Delta table."""
     countries = ", ".join(f"'{country}'" for country in COUNTRIES)
 
     def rows(count: int) -> str:
@@ -85,6 +109,11 @@ def build_lakehouse(spark: SparkSession) -> None:
     for namespace in (GOOD, BAD):
         spark.sql(f"CREATE NAMESPACE IF NOT EXISTS iceberg.{namespace}")
     _replace(spark, f"{GOOD}.sales", rows(GOOD_ROWS))
+    spark.sql(f"CREATE DATABASE IF NOT EXISTS spark_catalog.{GOOD}")
+    spark.sql(
+        f"CREATE OR REPLACE TABLE {COPY} USING delta AS SELECT * FROM {SOURCE} ORDER BY amount"
+    )
+    _replace(spark, DAMAGED.removeprefix("iceberg."), _DAMAGE)
     _replace(spark, f"{BAD}.sales", _ERRORS.format(rows=rows(BAD_ROWS)))
     _replace(
         spark,

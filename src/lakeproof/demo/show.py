@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
@@ -13,15 +13,21 @@ from lakeproof.api import RunOutcome, run, run_checks
 from lakeproof.config import Config
 from lakeproof.demo.lakehouse import (
     BAD,
+    COPY,
+    DAMAGED,
     GOOD,
     KEYS,
     PLANTED,
     PLANTED_BY_CONTRACT,
+    PLANTED_DIFFERENCES,
+    SOURCE,
     build_lakehouse,
 )
 from lakeproof.demo.suites import PRODUCTS_CHECKS, SALES_CHECKS
 from lakeproof.errors import LakeproofError
 from lakeproof.gating.policy import exit_code
+from lakeproof.reconciliation import QualityCheckResult, reconcile
+from lakeproof.reporting.comparison import comparison_text
 from lakeproof.running.progress import Listener, ignore
 
 if TYPE_CHECKING:
@@ -63,6 +69,13 @@ def show_demo(
     say(str(by_contract))
     _expect(by_contract, PLANTED_BY_CONTRACT)
 
+    say(f"\n4. Two copies of {SOURCE}: a Delta table, and one that was damaged:\n")
+    planted = {COPY: {}, DAMAGED: PLANTED_DIFFERENCES}
+    for target, differences in planted.items():
+        found = reconcile(spark, SOURCE, target, key=["order_id"], listener=listener)
+        say(comparison_text(found, SOURCE, target))
+        _expect_differences(found, differences)
+
     code = exit_code(bad.results, bad.gate, "error")
     say(f"\nThe planted errors were found, each by its count. Exit code of run 2: {code}")
     say("\nGo on from here:")
@@ -72,6 +85,7 @@ def show_demo(
     say(f"  {program} show violations --warehouse {warehouse}")
     say(f"  {program} contract coverage {contract}")
     say(f"  {program} run {contract} --warehouse {warehouse}; echo $?")
+    say(f"  {program} reconcile {SOURCE} {DAMAGED} --key order_id --warehouse {warehouse}")
 
 
 def _run(spark: SparkSession, namespace: str, listener: Listener) -> RunOutcome:
@@ -100,3 +114,14 @@ def _expect(outcome: RunOutcome, counts: dict[str, int]) -> None:
             f"{name}: {one} planted, {two} found" for name, (one, two) in wrong.items()
         )
         raise LakeproofError(f"the demo found other counts than it planted: {listed}")
+
+
+def _expect_differences(
+    found: QualityCheckResult, planted: Mapping[str, Mapping[str, list[str]]]
+) -> None:
+    shown: dict[str, dict[str, list[str]]] = {}
+    for sample in found.metadata["samples"]:
+        of_kind = shown.setdefault(sample["kind"], {})
+        of_kind[sample["key"]["order_id"]] = sorted(sample["differing_columns"])
+    if shown != planted:
+        raise LakeproofError(f"the demo planted {planted} and found {shown}")

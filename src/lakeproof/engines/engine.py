@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Protocol
 
+from lakeproof.model.pairing import PairFound
 from lakeproof.model.violation import HitSummary
+from lakeproof.planning.pairs.steps import PairStep
 from lakeproof.planning.plan import CallStep
 from lakeproof.planning.tables import PinnedTable, TableReader
 
@@ -38,6 +40,12 @@ class Engine(TableReader, Protocol):
         self, step: CallStep, pinned: PinnedTable, now: datetime, timeout_seconds: float | None
     ) -> object | None:
         """Call the user's function; gives its value, or None if rows are in the step's view."""
+
+    def compare(self, step: PairStep, timeout_seconds: float | None) -> PairFound:
+        """Hold two tables against each other; the step's view has what differs."""
+
+    def release_pair(self, step: PairStep) -> None:
+        """Let the engine forget what differs; the step's view computes it anew."""
 
     def hold_hits(self, sql: str, timeout_seconds: float | None) -> Hits:
         """Bad rows by a statement as `planning.bad_rows` writes it."""

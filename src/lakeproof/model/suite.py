@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any, Protocol, runtime_checkable
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,3 +33,14 @@ class QualityCheck:
     timeout_seconds: float | None = field(default=None, kw_only=True)
     criticality: str | None = field(default=None, kw_only=True)
     source: str = field(default="", kw_only=True, compare=False)
+
+
+@runtime_checkable
+class Comparing(Protocol):
+    """A comparison of two tables, as the classes of `reconciliation` declare it."""
+
+    def quality_check(self) -> QualityCheck:
+        """The check that it stands for."""
+
+    def frames(self) -> Mapping[str, Any]:
+        """DataFrames, by the names that stand for them in the check."""

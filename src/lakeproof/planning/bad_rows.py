@@ -6,7 +6,10 @@ from collections.abc import Mapping, Sequence
 
 from lakeproof.model.names import quote
 from lakeproof.planning.fuse import within
+from lakeproof.planning.pairs.steps import AggregateStep, CompareStep
 from lakeproof.planning.plan import CallStep, QueryStep, TablePlan, Tally
+
+_ByView = QueryStep | CallStep | CompareStep | AggregateStep
 
 _COLUMNS = "rule_id, violation_key, occurrences, excess, observed"
 
@@ -29,7 +32,7 @@ def bad_rows_sql(
     branches += [
         branch_sql(step.rule_id, step.hits_sql) for step in plan.keys if step.rule_id in rule_ids
     ]
-    queries: tuple[QueryStep | CallStep, ...] = (*plan.queries, *plan.calls)
+    queries: tuple[_ByView, ...] = (*plan.queries, *plan.calls, *plan.listing_pairs)
     branches += [
         f"SELECT {_COLUMNS} FROM {quote(views[step.rule_id])}"
         if step.rule_id in views

@@ -13,6 +13,7 @@ from lakeproof.checks.kinds import (
     ColumnCheck,
     KeyCheck,
     MeasureCheck,
+    PairCheck,
     QueryCheck,
     RelatedCheck,
     RowCheck,
@@ -27,6 +28,8 @@ from lakeproof.model.names import TableName, quote
 from lakeproof.model.rule import Rule
 from lakeproof.planning.fuse import within
 from lakeproof.planning.key_sql import key_step
+from lakeproof.planning.pairs.binding import bind_pair
+from lakeproof.planning.pairs.steps import PairStep
 from lakeproof.planning.places import (
     Place,
     any_element,
@@ -48,30 +51,42 @@ from lakeproof.planning.tables import STAND_IN, PinnedTable, TableReader
 
 DIALECT = "spark"
 
-Bound = Tally | KeyStep | QueryStep | MeasureStep | ValueStep | CallStep | list[Measurement]
+Bound = (
+    Tally | KeyStep | QueryStep | MeasureStep | ValueStep | CallStep | PairStep | list[Measurement]
+)
 Pin = Callable[[TableName], PinnedTable]
 
 
 @dataclass(frozen=True, slots=True)
 class RuleBinder:
-    """Binds rules to columns. `pin` gives a table by the name that a rule uses for it."""
+    """Binds rules to columns. `pin` gives a table by the name that a rule uses for it.
+
+    `resolve` completes such a name.
+    """
 
     reader: TableReader
     pin: Pin
     now: datetime
+    resolve: Callable[[TableName], TableName]
 
     def scope_of(self, pinned: PinnedTable, rule: Rule) -> str:
         """The rule's filter as it stands in SQL; '' if it has none."""
         if not rule.filter:
             return ""
-        columns = self._vetted(pinned, rule.filter, "filter")
-        return _not_pushed_down(rule.filter) if any(map(_holds_floats, columns)) else rule.filter
+        return self.vetted_scope(pinned, rule.filter, "filter")
+
+    def vetted_scope(self, pinned: PinnedTable, condition: str, where: str) -> str:
+        """A user's condition as it may stand in a WHERE clause, after it was found harmless."""
+        columns = self._vetted(pinned, condition, where)
+        return _not_pushed_down(condition) if any(map(_holds_floats, columns)) else condition
 
     def bind(  # noqa: PLR0911 (one for each shape of check)
         self, pinned: PinnedTable, rule: Rule, scope: str, number: int
     ) -> Bound:
         """What the rule adds to the plan of its table; `number` makes its aliases unique."""
         check = find_check(rule.check).for_arguments(rule.arguments)
+        if isinstance(check, PairCheck):
+            return bind_pair(self, pinned, rule, scope)
         places = [find_place(pinned, name) for name in rule.columns]
         if isinstance(check, RowCheck):
             return self._tally(pinned, rule, check, places, scope, f"rule_{number}")

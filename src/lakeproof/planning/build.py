@@ -17,7 +17,9 @@ from lakeproof.model.names import TableName
 from lakeproof.model.position import Position
 from lakeproof.model.rule import RejectedRule, Rule
 from lakeproof.planning.bind import Bound, RuleBinder
-from lakeproof.planning.fuse import fuse
+from lakeproof.planning.fuse import WHOLE_TABLE, fuse
+from lakeproof.planning.pairs.binding import target_problem
+from lakeproof.planning.pairs.steps import PairStep
 from lakeproof.planning.plan import (
     CallStep,
     KeyStep,
@@ -62,7 +64,7 @@ def build_plan(
         except EngineUnavailableError:
             raise
         except LakeproofError as problem:
-            rejected += [reject(rule, str(problem)) for rule in of_table]
+            rejected += [reject(rule, target_problem(rule, problem)) for rule in of_table]
             continue
         plan, refused = binder.bind_table(pinned, of_table)
         rejected += refused
@@ -118,7 +120,9 @@ class _Binder:
         self.defaults = defaults
         self.positions = positions
         self.pins: dict[TableName, PinnedTable] = {}
-        self.rules = RuleBinder(reader, lambda name: self.pin(defaults.resolve(name)), now)
+        self.rules = RuleBinder(
+            reader, lambda name: self.pin(defaults.resolve(name)), now, defaults.resolve
+        )
 
     def pin(self, table: TableName) -> PinnedTable:
         if table not in self.pins:
@@ -143,7 +147,8 @@ class _Binder:
                 if rule.rule_id not in bound:  # equal logic is evaluated once
                     scope = self.rules.scope_of(pinned, rule)
                     bound[rule.rule_id] = self.rules.bind(pinned, rule, scope, len(bound))
-                    scopes[rule.rule_id] = scope
+                    is_pair = isinstance(bound[rule.rule_id], PairStep)
+                    scopes[rule.rule_id] = WHOLE_TABLE if is_pair else scope
             except EngineUnavailableError:
                 raise
             except Exception as problem:  # noqa: BLE001 (one rule's trouble is its own result)
@@ -161,6 +166,7 @@ class _Binder:
             measures=tuple(step for step in steps if isinstance(step, MeasureStep)),
             values=tuple(step for step in steps if isinstance(step, ValueStep)),
             calls=tuple(step for step in steps if isinstance(step, CallStep)),
+            pairs=tuple(step for step in steps if isinstance(step, PairStep)),
             element_key_sql=self.reader.element_key_sql("row_key", "hit.at"),
             mode="snapshot",
             mode_reason=_why_snapshot(pinned),

@@ -14,6 +14,7 @@ from typing import TypeAlias
 from lakeproof.model.printable import counted, printable
 from lakeproof.model.rule import RejectedRule, Rule
 from lakeproof.planning.bad_rows import bad_rows_sql
+from lakeproof.planning.pairs.steps import CompareStep, PairStep
 from lakeproof.planning.plan import (
     CallStep,
     KeyStep,
@@ -25,7 +26,8 @@ from lakeproof.planning.plan import (
     ValueStep,
 )
 
-_Beside: TypeAlias = QueryStep | MeasureStep | ValueStep | CallStep
+_Beside: TypeAlias = QueryStep | MeasureStep | ValueStep | CallStep | PairStep
+_WithSql: TypeAlias = QueryStep | MeasureStep | ValueStep
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,13 +67,21 @@ def statements_of(plan: Plan) -> tuple[Statement, ...]:
 
 def _statements(table: TablePlan) -> Iterable[Statement]:
     named = str(table.pinned.table)
-    yield Statement(named, f"scan for {counted(len(fused_rules(table)), 'rule')}", table.scan.sql)
+    if table.needs_scan:
+        purpose = f"scan for {counted(len(fused_rules(table)), 'rule')}"
+        yield Statement(named, purpose, table.scan.sql)
     for key in table.keys:
         yield Statement(named, f"{_key_text(key)} for {_names(table, key.rule_id)}", key.sql)
-    beside: tuple[_Beside, ...] = (*table.queries, *table.measures, *table.values)
+    beside: tuple[_WithSql, ...] = (*table.queries, *table.measures, *table.values)
     for step in beside:
         yield Statement(named, f"{_what(step)} for {_names(table, step.rule_id)}", step.sql)
-    bad_rows = bad_rows_sql(table, table.listable)
+    for pair in table.pairs:
+        for side in (pair.source, pair.target):
+            purpose = f"{side.name} of {_names(table, pair.rule_id)}"
+            yield Statement(str(side.pinned.table), purpose, side.sql)
+    # What differs between two tables stands in a view that the run makes.
+    pairs = {step.rule_id for step in table.pairs}
+    bad_rows = bad_rows_sql(table, table.listable - pairs)
     if bad_rows:
         yield Statement(named, "bad rows, if every rule fails", bad_rows)
 
@@ -118,6 +128,7 @@ def _table_node(table: TablePlan) -> _Node:
         *table.measures,
         *table.values,
         *table.calls,
+        *table.pairs,
     )
     scan = _Node(
         f"scan: 1 action, rules fused = {len(fused)}",
@@ -128,7 +139,7 @@ def _table_node(table: TablePlan) -> _Node:
         (
             _Node(f"mode: {printable(table.mode)} ({printable(table.mode_reason)})"),
             _Node(f"bad rows known by: {key}"),
-            scan,
+            *((scan,) if table.needs_scan else ()),
             *(_own_node(table, step, _key_text(step)) for step in table.keys),
             *(_own_node(table, step, _own_text(step)) for step in beside),
         ),
@@ -137,7 +148,8 @@ def _table_node(table: TablePlan) -> _Node:
 
 def _own_node(table: TablePlan, step: OwnStep, text: str) -> _Node:
     rules = [rule for rule in table.rules if rule.rule_id == step.rule_id]
-    return _Node(f"{text}: 1 action", tuple(_Node(_rule_text(rule)) for rule in rules))
+    reads = "1 action each side or more" if isinstance(step, PairStep) else "1 action"
+    return _Node(f"{text}: {reads}", tuple(_Node(_rule_text(rule)) for rule in rules))
 
 
 def _rejected_node(rejected: Sequence[RejectedRule]) -> _Node:
@@ -165,6 +177,9 @@ def _own_text(step: _Beside) -> str:
 def _what(step: _Beside) -> str:
     if isinstance(step, QueryStep):
         return step.what
+    if isinstance(step, PairStep):
+        why = f" ({step.method_reason})" if isinstance(step, CompareStep) else ""
+        return f"compared with {step.what}{why}"
     if isinstance(step, CallStep):
         return f"function of engine {step.rule.arguments['engine']}, in actions of its own"
     return "measure" if isinstance(step, MeasureStep) else "value"
@@ -209,7 +224,7 @@ def plan_document(plan: Plan, statements: Sequence[Statement] = ()) -> dict[str,
 def _table_document(table: TablePlan) -> dict[str, object]:
     pinned = table.pinned
     position = pinned.position
-    queries: tuple[_Beside, ...] = (*table.queries, *table.values, *table.calls)
+    queries: tuple[_Beside, ...] = (*table.queries, *table.values, *table.calls, *table.pairs)
     return {
         "table": str(pinned.table),
         "format": pinned.format,
@@ -218,7 +233,10 @@ def _table_document(table: TablePlan) -> dict[str, object]:
         "mode": table.mode,
         "mode_reason": table.mode_reason,
         "actions": table.actions,
-        "scan": {"actions": 1, "rules": [_rule_document(rule) for rule in fused_rules(table)]},
+        "scan": {
+            "actions": int(table.needs_scan),
+            "rules": [_rule_document(rule) for rule in fused_rules(table)],
+        },
         "keys": [
             {
                 "columns": list(step.columns),

@@ -11,6 +11,7 @@ from typing import TypeAlias
 
 from lakeproof.model.names import quote
 from lakeproof.model.rule import RejectedRule, Rule
+from lakeproof.planning.pairs.steps import AggregateStep, CompareStep, PairStep
 from lakeproof.planning.tables import PinnedTable
 
 
@@ -169,7 +170,7 @@ class ValueStep:
         return {item.name: values.get(item.alias) for item in self.measurements}
 
 
-OwnStep: TypeAlias = KeyStep | QueryStep | MeasureStep | ValueStep | CallStep
+OwnStep: TypeAlias = KeyStep | QueryStep | MeasureStep | ValueStep | CallStep | PairStep
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,6 +191,17 @@ class TablePlan:
     mode_reason: str
     values: tuple[ValueStep, ...] = ()
     calls: tuple[CallStep, ...] = ()
+    pairs: tuple[PairStep, ...] = ()
+
+    @property
+    def needs_scan(self) -> bool:
+        """Whether a rule looks at the table itself; comparisons with another one read it anew."""
+        return {rule.rule_id for rule in self.rules} > {step.rule_id for step in self.pairs}
+
+    @property
+    def listing_pairs(self) -> tuple[CompareStep | AggregateStep, ...]:
+        """The comparisons that name what differs; one of row counts does not."""
+        return tuple(step for step in self.pairs if isinstance(step, CompareStep | AggregateStep))
 
     @property
     def counting_bad(self) -> frozenset[str]:
@@ -205,7 +217,7 @@ class TablePlan:
         counted = {tally.rule_id for tally in self.scan.tallies}
         counted |= {step.rule_id for step in self.values if step.rows_sql}
         keys = {step.rule_id for step in self.keys}
-        queries = {step.rule_id for step in self.queries} | {step.rule_id for step in self.calls}
+        queries = {step.rule_id for step in (*self.queries, *self.calls, *self.listing_pairs)}
         return frozenset(counted & self.counting_bad | keys | queries)
 
     @property
@@ -217,18 +229,25 @@ class TablePlan:
     def marked(self) -> frozenset[str]:
         """Rules that say of each row of the table whether it is bad; a user's query does not."""
         own = {step.rule_id for step in self.queries if not step.violates}
-        own |= {step.rule_id for step in self.values} | {step.rule_id for step in self.calls}
+        own |= {step.rule_id for step in (*self.values, *self.calls, *self.pairs)}
         return self.listable & self.counting_bad - own
 
     @property
     def actions(self) -> int:
         """Spark actions that read the table if everything passes."""
-        return 1 + len(self.own_steps)
+        return int(self.needs_scan) + len(self.own_steps)
 
     @property
     def own_steps(self) -> tuple[OwnStep, ...]:
         """The steps that are an action each, beside the scan."""
-        return (*self.keys, *self.queries, *self.measures, *self.values, *self.calls)
+        return (
+            *self.keys,
+            *self.queries,
+            *self.measures,
+            *self.values,
+            *self.calls,
+            *self.pairs,
+        )
 
     @property
     def measurements(self) -> tuple[Measurement, ...]:

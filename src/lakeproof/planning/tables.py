@@ -78,6 +78,9 @@ class TableReader(Protocol):
     def hit_id_sql(self, rule_id: str, key_sql: str) -> str:
         """The identity of a violation of that rule."""
 
+    def text_sql(self, values: Sequence[tuple[str, str]]) -> str:
+        """One text for these values, given as SQL and type: equal only where all of them are."""
+
     def values_relation(self, values: Sequence[str], type_text: str) -> str:
         """A relation with these values, given as text, in a column `value` of that type."""
 
@@ -86,6 +89,9 @@ class TableReader(Protocol):
 
     def ensure_query(self, sql: str) -> None:
         """Refuse what is not one read-only query (UnsafeSqlError)."""
+
+    def ensure_aggregate(self, sql: str) -> None:
+        """Refuse what is not one harmless aggregate over rows (UnsafeSqlError)."""
 
     def ensure_predicate(self, pinned: PinnedTable, sql: str) -> None:
         """Refuse what is not one harmless condition on a row of the table."""

@@ -128,7 +128,7 @@ def observed_text(result: CheckResult) -> str:
     if _bound_and_tolerance(result)[0] or (_is_compared(result) and not result.sample_keys):
         return f"observed {number_text(result.measure)}"
     share = _failing_share(result)
-    if "surplus_rows" in result.measures:
+    if _counts_keys(result):
         return f"{int(result.measures['surplus_rows']):,} surplus of {scanned}{_in_brackets(share)}"
     if share is None and result.total_rows:
         observed = share_text(result.measure)
@@ -150,11 +150,16 @@ def _is_compared(result: CheckResult) -> bool:
     return bool(result.declared) and f"must be {result.threshold}" in result.details
 
 
+def _counts_keys(result: CheckResult) -> bool:
+    """Whether keys are what fails, while rows beyond the first of each are what is tolerated."""
+    return "duplicated_values" in result.measures
+
+
 def _failing_share(result: CheckResult) -> float | None:
     """The share of rows that fail; None if the check measures something else."""
     if _bound_and_tolerance(result)[0]:
         return None
-    if "surplus_rows" in result.measures and result.total_rows:
+    if _counts_keys(result) and result.total_rows:
         return result.measures["surplus_rows"] / result.total_rows
     share = result.failing_rows / result.total_rows if result.total_rows else None
     measure = result.measure

@@ -8,6 +8,7 @@ from lakeproof.engines.engine import Engine
 from lakeproof.errors import RuleTimeoutError
 from lakeproof.planning.bad_rows import branch_sql
 from lakeproof.planning.fuse import narrow
+from lakeproof.planning.pairs.steps import CountStep, PairStep
 from lakeproof.planning.plan import CallStep, KeyStep, MeasureStep, OwnStep, QueryStep, ValueStep
 from lakeproof.running.findings import TableFindings, error_text
 from lakeproof.running.listing import list_bad_rows
@@ -19,7 +20,8 @@ def evaluate_table(
     found: TableFindings, engine: Engine, budget: TimeBudget, listener: Listener
 ) -> TableFindings:
     """Run the table's steps. A rule that breaks is that rule's error; its neighbours go on."""
-    _run_scan(found, engine, budget, listener)
+    if found.plan.needs_scan:
+        _run_scan(found, engine, budget, listener)
     for step in found.plan.own_steps:
         _run_own_action(found, step, engine, budget, listener)
     list_bad_rows(found, engine, budget, listener)
@@ -93,6 +95,9 @@ def _take(found: TableFindings, step: OwnStep, engine: Engine, limit: float | No
         if value is not None:
             found.values[step.value_alias] = value
             return
+    if isinstance(step, PairStep):
+        _compare(found, step, engine, limit)
+        return
     if isinstance(step, KeyStep):
         failing = int(str(engine.fetch_row(step.sql, limit)["surplus_rows"]))
     else:
@@ -102,6 +107,19 @@ def _take(found: TableFindings, step: OwnStep, engine: Engine, limit: float | No
         failing = summary.excess if summary else 0
     if failing:
         found.failing[step.rule_id] = failing
+
+
+def _compare(found: TableFindings, step: PairStep, engine: Engine, limit: float | None) -> None:
+    """Hold both tables against each other; what differs is held like the rows of a query."""
+    compared = engine.compare(step, limit)
+    if compared.error:
+        found.errors[step.rule_id] = compared.error
+        return
+    found.compared[step.rule_id] = compared
+    if isinstance(step, CountStep) or not compared.mismatches:
+        return
+    found.held[step.rule_id] = engine.hold_hits(branch_sql(step.rule_id, step.sql), limit)
+    found.failing[step.rule_id] = compared.mismatches
 
 
 def _note_counted_rows(found: TableFindings, step: ValueStep) -> None:
@@ -116,6 +134,8 @@ def _what(step: OwnStep) -> str:
         return f"key ({', '.join(step.columns)})"
     if isinstance(step, QueryStep):
         return step.what
+    if isinstance(step, PairStep):
+        return f"compared with {step.what}"
     if isinstance(step, CallStep):
         return f"function of engine {step.rule.arguments['engine']}"
     return "measure" if isinstance(step, MeasureStep) else "value"

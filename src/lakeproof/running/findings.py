@@ -8,6 +8,7 @@ from datetime import datetime
 
 from lakeproof.engines.engine import Hits
 from lakeproof.errors import LakeproofError, message_without_values
+from lakeproof.model.pairing import PairFound
 from lakeproof.model.violation import HitSummary
 from lakeproof.planning.plan import TablePlan
 
@@ -17,7 +18,8 @@ class TableFindings:
     """What is known of one table so far; hits stay with the engine until released.
 
     `held` are the hits of queries, which are run once; `hits` those of every failing rule.
-    `previous` holds the measure that a rule had in its last run, where the rule asks for it.
+    `previous` holds the measure that a rule had in its last run, where the rule asks for it;
+    `compared` what a comparison with another table found.
     """
 
     plan: TablePlan
@@ -31,6 +33,7 @@ class TableFindings:
     hits: Hits | None = None
     summaries: Mapping[str, HitSummary] = field(default_factory=dict)
     unlisted: dict[str, str] = field(default_factory=dict)
+    compared: dict[str, PairFound] = field(default_factory=dict)
 
     @property
     def table_rows(self) -> int | None:

@@ -38,7 +38,9 @@ def held_against(rule: Rule, verdict: Verdict) -> Held:
             skipped=True,
         )
     if rule.comparison is None:
-        passed = rule.threshold.allows(verdict.excess, verdict.share)
+        passed = verdict.passed
+        if passed is None:
+            passed = rule.threshold.allows(verdict.excess, verdict.share)
         return Held(passed, verdict.details, verdict.failing, verdict.measure)
     return _compared(rule.comparison, verdict)
 

@@ -11,6 +11,7 @@ from lakeproof.checks.kinds import (
     KeyCheck,
     KeyCounts,
     MeasureCheck,
+    PairCheck,
     QueryCheck,
     RelatedCheck,
     RowCheck,
@@ -41,7 +42,7 @@ def evaluation_of(rule: Rule, found: TableFindings) -> Evaluation:
     seconds = found.seconds.get(rule.rule_id, 0.0)
     if rule.rule_id in found.errors:
         return Evaluation(None, found.errors[rule.rule_id], seconds)
-    total = _rows_in_scope(rule, found)
+    total = 0 if rule.rule_id in found.compared else _rows_in_scope(rule, found)
     if total is None:
         return Evaluation(None, "the scan of its table gave no row count", seconds)
     hits = found.summaries.get(rule.rule_id)
@@ -65,6 +66,8 @@ def _judge(  # noqa: PLR0911 (one for each shape of check)
     rule: Rule, found: TableFindings, total: int, hits: HitSummary | None
 ) -> Verdict:
     check = find_check(rule.check).for_arguments(rule.arguments)
+    if isinstance(check, PairCheck):
+        return check.judge(found.compared[rule.rule_id], rule.threshold, rule.arguments)
     failing = found.failing.get(rule.rule_id, 0)
     if isinstance(check, RowCheck):
         verdict = check.judge(failing, total, rule.column_label, rule.arguments)

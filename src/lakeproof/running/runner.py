@@ -29,6 +29,7 @@ from lakeproof.errors import (
 )
 from lakeproof.model.names import TableName
 from lakeproof.model.outcome import CheckResult
+from lakeproof.model.pairing import PairFound
 from lakeproof.model.position import Position
 from lakeproof.model.printable import counted
 from lakeproof.planning.plan import Plan, TablePlan
@@ -54,10 +55,20 @@ class _Read:
     results: list[CheckResult]
     evaluated: frozenset[str]
     trouble: list[str]
+    compared: Mapping[str, PairFound]
 
     def raise_for_trouble(self, what_is_kept: str) -> None:
         if self.trouble:
             raise EngineUnavailableError(f"{'; '.join(self.trouble)}. {what_is_kept}")
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """What was run, one result per rule in suite order, and what comparisons found, by rule_key."""
+
+    plan: Plan
+    results: Sequence[CheckResult]
+    compared: Mapping[str, PairFound]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +85,7 @@ class Runner:
     listener: Listener = field(default=ignore)
     clock: Callable[[], datetime] = field(default=lambda: datetime.now(UTC))
 
-    def run(self, plan: Plan, labels: RunLabels, replan: Replan) -> tuple[Plan, list[CheckResult]]:
+    def run(self, plan: Plan, labels: RunLabels, replan: Replan) -> Ran:
         """Execute the plan; gives the plan that ran and one result per rule, in suite order.
 
         `replan` makes the plan of the same rules at given positions, or at the heads.
@@ -84,7 +95,7 @@ class Runner:
         if self.store is None:
             read = self._evaluate(plan, labels, {}, {})
             read.raise_for_trouble("Nothing was kept")
-            return plan, read.results
+            return Ran(plan, read.results, read.compared)
         recorded = self._recorded(plan, labels)
         try:
             plan, batches = self._begin(plan, labels, replan)
@@ -103,7 +114,7 @@ class Runner:
         self.listener(StepDone(f"kept {added} results in {self._store.description}", 0.0))
         read.raise_for_trouble(f"The results are kept; repeat run {labels.run_id} to write them")
         faults.reach("after_events")
-        return plan, read.results
+        return Ran(plan, read.results, read.compared)
 
     def _recorded(self, plan: Plan, labels: RunLabels) -> Mapping[str, str]:
         """What this run id has recorded before, rule_key to rule_id; other logic is refused."""
@@ -198,12 +209,20 @@ class Runner:
         finally:
             for found in evaluations:
                 found.release()
+                for step in found.plan.pairs:
+                    self.engine.release_pair(step)
         if sorted(by_key) != sorted(plan.order):
             raise LakeproofError(f"{len(plan.order)} rules gave {len(by_key)} results")
         return _Read(
             results=[by_key[key] for key in plan.order],
             evaluated=frozenset(name for found in evaluations for name in found.evaluated),
             trouble=trouble,
+            compared={
+                rule.key: found.compared[rule.rule_id]
+                for found in evaluations
+                for rule in found.plan.rules
+                if rule.rule_id in found.compared
+            },
         )
 
     def _previous(self, plan: Plan, labels: RunLabels, *, is_repeated: bool) -> Mapping[str, float]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from lakeproof.checks.catalogue import find_check
-from lakeproof.checks.kinds import Check, MeasureCheck
+from lakeproof.checks.kinds import Check, MeasureCheck, PairCheck
 from lakeproof.contracts.draft import Draft, Placed, Setting
 from lakeproof.contracts.engines.implementation import judging_keys, read_implementation
 from lakeproof.contracts.odcs.filters import FILTER_KEYS, filter_in
@@ -24,6 +24,7 @@ from lakeproof.model.comparison import Comparison, Unit
 from lakeproof.model.threshold import Threshold
 
 _NAME_KEYS = ("check", "check_type", "code", "type")
+_TARGET_FILTER = "target_where_clause"
 _TIMES = {Unit.DAYS.value, Unit.HOURS.value, Unit.MINUTES.value}
 USED_KEYS = {
     *_NAME_KEYS,
@@ -89,8 +90,9 @@ def own_check_draft(setting: Setting, name: str, given: Mapping[str, object]) ->
     """The check with its columns, parameters, filter, tolerance and operators."""
     check = find_check(name)
     comparison = read_comparison(given, setting.settings, unit=_unit(check, given))
-    threshold = _threshold(given)
-    if comparison is not None and threshold != Threshold():
+    tolerances = _tolerances(given)
+    threshold = Threshold() if check.holds_tolerance else _threshold(tolerances)
+    if comparison is not None and tolerances:
         raise CheckDefinitionError("give a tolerance or operators, not both")
     _require_countable(check, comparison)
     choices = choices_of(comparison, setting.settings)
@@ -99,8 +101,12 @@ def own_check_draft(setting: Setting, name: str, given: Mapping[str, object]) ->
     return Draft(
         check=check.name,
         columns=_columns(setting, check, given),
-        params=_params(setting, check, given),
-        filter=filter_in(given),
+        params={
+            **_params(setting, check, given),
+            **_own_words(check, name, given),
+            **(tolerances if check.holds_tolerance else {}),
+        },
+        filter=_filter(check, given),
         comparison=comparison,
         threshold=threshold,
         notes=operator_notes(given),
@@ -117,6 +123,11 @@ def _unit(check: Check, given: Mapping[str, object]) -> Unit:
 
 
 def _require_countable(check: Check, comparison: Comparison | None) -> None:
+    if comparison is not None and isinstance(check, PairCheck):
+        raise CheckDefinitionError(
+            f"check {check.name!r} fails for other reasons than a number, too: give tolerance or "
+            "absolute_tolerance instead of an operator"
+        )
     is_percent = comparison is not None and comparison.unit is Unit.PERCENT
     if is_percent and isinstance(check, MeasureCheck):
         raise CheckDefinitionError(
@@ -133,7 +144,8 @@ def _columns(setting: Setting, check: Check, given: Mapping[str, object]) -> tup
 
 def _params(setting: Setting, check: Check, given: Mapping[str, object]) -> dict[str, object]:
     """The check's parameters, in a mapping of their own or beside; tables by their objects."""
-    params = {str(key): value for key, value in given.items() if key not in USED_KEYS}
+    used = {*USED_KEYS, _TARGET_FILTER} if isinstance(check, PairCheck) else USED_KEYS
+    params = {str(key): value for key, value in given.items() if key not in used}
     for key in ("params", "parameters", "arguments"):
         params |= read_parameters(given.get(key))
     for name in check.table_parameters:
@@ -143,8 +155,28 @@ def _params(setting: Setting, check: Check, given: Mapping[str, object]) -> dict
     return params
 
 
-def _threshold(given: Mapping[str, object]) -> Threshold:
-    share, rows = given.get("tolerance"), given.get("absolute_tolerance")
+def _own_words(check: Check, name: str, given: Mapping[str, object]) -> dict[str, object]:
+    """A parameter that has the name of one of our keys: the `check_type` of `reconciliation`."""
+    word = given.get("check_type")
+    is_parameter = any(one.name == "check_type" for one in check.parameters)
+    return {"check_type": word} if is_parameter and word not in {None, name} else {}
+
+
+def _filter(check: Check, given: Mapping[str, object]) -> str | None:
+    """The checked table's; in a comparison of two, it may be called as in Python."""
+    target = given.get(_TARGET_FILTER) if isinstance(check, PairCheck) else None
+    return filter_in(given, {"filter": target})
+
+
+def _tolerances(given: Mapping[str, object]) -> dict[str, object]:
+    """What is tolerated, as far as it is said."""
+    share, most = given.get("tolerance"), given.get("absolute_tolerance")
+    found: dict[str, object] = {} if share is None else {"tolerance": float(read_share(share))}
+    return found if most is None else {**found, "absolute_tolerance": most}
+
+
+def _threshold(tolerances: Mapping[str, object]) -> Threshold:
+    share, rows = tolerances.get("tolerance"), tolerances.get("absolute_tolerance")
     if rows is not None and (isinstance(rows, bool) or not isinstance(rows, int) or rows < 0):
         raise CheckDefinitionError(f"absolute_tolerance must be 0 or more rows, got {rows!r}")
-    return Threshold(None if share is None else float(read_share(share)), rows)
+    return Threshold(None if share is None else float(str(share)), rows)

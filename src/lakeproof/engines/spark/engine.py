@@ -16,12 +16,23 @@ from lakeproof.engines.spark.canonical_sql import (
     hit_id_expression,
     key_expression,
     row_key_expression,
+    value_expression,
 )
 from lakeproof.engines.spark.columns import as_declared, columns_of, part_type, with_key
 from lakeproof.engines.spark.hits import SparkHits, named_hits_frame
+from lakeproof.engines.spark.pairs.aggregates import (
+    compare_aggregates,
+    compare_counts,
+    release_aggregates,
+)
+from lakeproof.engines.spark.pairs.comparing import Compared, compare_rows
 from lakeproof.engines.spark.pinning import TableHead, at_position, pinned_relation, read_head
 from lakeproof.engines.spark.problems import unreadable_table
-from lakeproof.engines.spark.safe_sql import ensure_read_only_query, ensure_row_predicate
+from lakeproof.engines.spark.safe_sql import (
+    ensure_aggregate,
+    ensure_read_only_query,
+    ensure_row_predicate,
+)
 from lakeproof.engines.spark.stand_ins import StandIns, view_of
 from lakeproof.engines.spark.values import values_view
 from lakeproof.errors import (
@@ -32,7 +43,9 @@ from lakeproof.errors import (
 )
 from lakeproof.model.column import Column
 from lakeproof.model.names import TableName, quote
+from lakeproof.model.pairing import PairFound
 from lakeproof.model.position import Position
+from lakeproof.planning.pairs.steps import AggregateStep, CountStep, PairStep
 from lakeproof.planning.plan import CallStep
 from lakeproof.planning.tables import NOTHING_DECLARED, STAND_IN, PinnedTable
 
@@ -68,6 +81,7 @@ class SparkEngine:
         self._stand_ins = dict(stand_ins or {})
         self._views: dict[TableName, str] = {}
         self._schemas: dict[TableName, StructType] = {}
+        self._compared: dict[str, Compared] = {}
 
     def ensure_ready(self) -> None:
         self.ensure_settings()
@@ -150,6 +164,8 @@ class SparkEngine:
 
         Time travel reads a snapshot by the schema it was written with, so it would not see them.
         """
+        if head.branch_of is not None:
+            return False  # a branch is read by the schema of its own head
         now = self._spark.sql(f"SELECT * FROM {table.sql}").schema
         then = self._spark.sql(f"SELECT * FROM {pinned_relation(table, head)}").schema
         return [(field.name, field.dataType) for field in now.fields] != [
@@ -170,6 +186,16 @@ class SparkEngine:
 
     def hit_id_sql(self, rule_id: str, key_sql: str) -> str:
         return hit_id_expression(f"'{rule_id}'", key_sql)
+
+    def text_sql(self, values: Sequence[tuple[str, str]]) -> str:
+        typed = ", ".join(f"CAST(NULL AS {type_text})" for _, type_text in values)
+        fields = self._query_schema(f"SELECT {typed}").fields
+        # Canonical texts are JSON: where one ends and the next begins is never in doubt.
+        texts = " || ',' || ".join(
+            value_expression(value, field.dataType)
+            for (value, _), field in zip(values, fields, strict=True)
+        )
+        return f"({texts})"
 
     def values_relation(self, values: Sequence[str], type_text: str) -> str:
         return values_view(self._spark, values, type_text)
@@ -204,6 +230,9 @@ class SparkEngine:
 
     def ensure_query(self, sql: str) -> None:
         ensure_read_only_query(self._spark, sql)
+
+    def ensure_aggregate(self, sql: str) -> None:
+        ensure_aggregate(self._spark, sql)
 
     def ensure_predicate(self, pinned: PinnedTable, sql: str) -> None:
         require_condition(sql, self.expression_type(pinned, sql))
@@ -242,6 +271,21 @@ class SparkEngine:
             f"FROM (SELECT {key} AS violation_key FROM {quote(returned)}) GROUP BY violation_key"
         ).createOrReplaceTempView(step.view)
         return None
+
+    def compare(self, step: PairStep, timeout_seconds: float | None) -> PairFound:
+        if isinstance(step, CountStep):
+            return compare_counts(self._spark, step, timeout_seconds)
+        if isinstance(step, AggregateStep):
+            return compare_aggregates(self._spark, step, timeout_seconds)
+        self._compared[step.view] = compare_rows(self._spark, step, timeout_seconds)
+        return self._compared[step.view].found
+
+    def release_pair(self, step: PairStep) -> None:
+        """Give back the memory of a comparison; what differs is computed anew if it is read."""
+        if isinstance(step, AggregateStep):
+            release_aggregates(self._spark, step)
+        elif not isinstance(step, CountStep) and step.view in self._compared:
+            self._compared.pop(step.view).release()
 
     def hold_hits(self, sql: str, timeout_seconds: float | None) -> SparkHits:
         return SparkHits(self._spark, sql, timeout_seconds)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from lakeproof.engines.spark.flavour import is_connect
@@ -14,14 +14,22 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
+_PARTS_MIN = 3
+"""catalog.namespace.table: a branch is one part more."""
+
+
 @dataclass(frozen=True, slots=True)
 class TableHead:
-    """Where a table stands now. `empty` is an Iceberg table before its first snapshot."""
+    """Where a table stands now. `empty` is an Iceberg table before its first snapshot.
+
+    `branch_of` is the table whose branch or tag was named: time travel is the table's, not theirs.
+    """
 
     format: str
     table_id: str
     position: Position | None
     empty: bool = False
+    branch_of: TableName | None = None
 
 
 def read_head(spark: SparkSession, table: TableName) -> TableHead:
@@ -30,6 +38,9 @@ def read_head(spark: SparkSession, table: TableName) -> TableHead:
     Iceberg's catalog answers from a cached copy, which is refreshed first: another process may
     have committed.
     """
+    branch = _branch_head(spark, table)
+    if branch is not None:
+        return branch
     provider = _provider(spark, table)
     if provider == "iceberg":
         spark.sql(f"REFRESH TABLE {table.sql}")
@@ -42,7 +53,7 @@ def read_head(spark: SparkSession, table: TableName) -> TableHead:
 def pinned_relation(table: TableName, head: TableHead) -> str:
     """SQL for a FROM clause that stays at the head's position whatever is committed later."""
     if head.position is not None:
-        return f"{table.sql} VERSION AS OF {head.position.value}"
+        return f"{(head.branch_of or table).sql} VERSION AS OF {head.position.value}"
     if head.empty:
         return f"(SELECT * FROM {table.sql} WHERE false)"
     return table.sql
@@ -55,7 +66,26 @@ def at_position(head: TableHead, table: TableName, position: Position) -> TableH
             f"{table} was at {position} when this run id began, but is a {head.format} table "
             "now. Start a run with another --run-id."
         )
-    return TableHead(head.format, head.table_id, position)
+    return replace(head, position=position, empty=False)
+
+
+def _branch_head(spark: SparkSession, table: TableName) -> TableHead | None:
+    """The head of an Iceberg branch or tag, `catalog.namespace.table.branch_audit`; else None."""
+    kind, _, name = table.short.partition("_")
+    if kind not in {"branch", "tag"} or not name or len(table.parts) <= _PARTS_MIN:
+        return None
+    of = TableName(table.parts[:-1])
+    if not spark.catalog.tableExists(of.sql) or _provider(spark, of) != "iceberg":
+        return None
+    spark.sql(f"REFRESH TABLE {of.sql}")
+    refs = spark.sql(f"SELECT name, type, snapshot_id FROM {of.sql}.refs").collect()
+    found = [ref for ref in refs if ref["name"] == name and ref["type"] == kind.upper()]
+    if not found:
+        raise CheckDefinitionError(
+            f"{of} has no {kind} {name!r}. It has: {', '.join(sorted(ref['name'] for ref in refs))}"
+        )
+    position = Position("iceberg", int(found[0]["snapshot_id"]))
+    return TableHead("iceberg", _iceberg_id(spark, of), position, branch_of=of)
 
 
 def _provider(spark: SparkSession, table: TableName) -> str:

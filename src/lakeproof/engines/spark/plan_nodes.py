@@ -6,7 +6,7 @@ are what the grammar itself builds. A node that is not here is refused.
 
 from __future__ import annotations
 
-__all__ = ["QUERY_NODES", "ROW_NODES"]
+__all__ = ["AGGREGATE_NODES", "QUERY_NODES", "ROW_NODES"]
 
 
 def _words(text: str) -> frozenset[str]:
@@ -28,6 +28,9 @@ ROW_NODES = _words(
     UnresolvedFunction UnresolvedNamedLambdaVariable
     """
 )
+
+# Aggregates of rows that the grammar builds itself, and the order inside an ordered one.
+AGGREGATE_NODES = ROW_NODES | _words("AggregateExpression AnyValue First Last SortOrder")
 
 # Relations, and expressions that look at more than one row.
 QUERY_NODES = ROW_NODES | _words(

@@ -13,13 +13,24 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from lakeproof.checks.safe_functions import (
+    aggregate_function_problem,
     query_function_problem,
     row_function_problem,
     table_function_problem,
 )
-from lakeproof.checks.sql_source import ensure_plain_predicate, ensure_plain_query
-from lakeproof.checks.user_sql import QueryText, parse_predicate, parse_query, table_problem
-from lakeproof.engines.spark.plan_nodes import QUERY_NODES, ROW_NODES
+from lakeproof.checks.sql_source import (
+    ensure_plain_aggregate,
+    ensure_plain_predicate,
+    ensure_plain_query,
+)
+from lakeproof.checks.user_sql import (
+    QueryText,
+    parse_aggregate,
+    parse_predicate,
+    parse_query,
+    table_problem,
+)
+from lakeproof.engines.spark.plan_nodes import AGGREGATE_NODES, QUERY_NODES, ROW_NODES
 from lakeproof.errors import UnsafeSqlError
 
 if TYPE_CHECKING:
@@ -27,7 +38,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-__all__ = ["ensure_read_only_query", "ensure_row_predicate"]
+__all__ = ["ensure_aggregate", "ensure_read_only_query", "ensure_row_predicate"]
 
 # Java objects have no Python type; this name says what is meant.
 _Java = Any
@@ -47,6 +58,14 @@ def ensure_row_predicate(spark: SparkSession, text: str) -> None:
     parser = _classic_parser(spark)
     if parser is not None:
         judge_predicate_plan(parser, text)
+
+
+def ensure_aggregate(spark: SparkSession, text: str) -> None:
+    """Refuse (UnsafeSqlError) what is not one aggregate over rows. Runs nothing."""
+    parse_aggregate(text)
+    parser = _classic_parser(spark)
+    if parser is not None:
+        judge_aggregate_plan(parser, text)
 
 
 def judge_query_plan(parser: _Java, text: str) -> frozenset[tuple[str, ...]]:
@@ -78,6 +97,15 @@ def judge_predicate_plan(parser: _Java, text: str) -> None:
                 "Use custom_sql for anything else."
             )
         _refuse(_function_problem(name, node, row_function_problem))
+
+
+def judge_aggregate_plan(parser: _Java, text: str) -> None:
+    """Spark's verdict on an aggregate over rows."""
+    plain = ensure_plain_aggregate(text).trimmed
+    for name, node in _nodes(_parsed(parser.parseExpression, plain)):
+        if name not in AGGREGATE_NODES:
+            raise UnsafeSqlError(f"Spark reads {name} here; only one aggregate is allowed.")
+        _refuse(_function_problem(name, node, aggregate_function_problem))
 
 
 def _classic_parser(spark: SparkSession) -> _Java | None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from lakeproof.contracts.files import FileSource
 from lakeproof.errors import CheckDefinitionError, LakeproofError, short_message
 from lakeproof.model.names import quote
+from lakeproof.model.places import UNKNOWN_FORMAT
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -20,13 +21,29 @@ def frame_of(spark: SparkSession, source: FileSource) -> DataFrame:
     path = _absolute(source.path)
     try:
         options = dict(source.options)
-        if source.format == "delta":
+        format_name = source.format
+        if format_name == UNKNOWN_FORMAT:
+            format_name = _format_found(spark, path)
+        if format_name == "delta":
             options["versionAsOf"] = str(newest_delta_version(spark, path))
-        frame = spark.read.format(source.format).options(**options).load(path)
+        frame = spark.read.format(format_name).options(**options).load(path)
         _ = frame.schema  # Connect asks the server only now
     except Exception as problem:
         raise unreadable_files(source, problem) from problem
     return frame
+
+
+def _format_found(spark: SparkSession, path: str) -> str:
+    """What the folder holds: a Delta or Iceberg table says so itself, Parquet is left."""
+    from pyspark.errors import PySparkException
+
+    for format_name in ("delta", "iceberg"):
+        try:
+            _ = spark.read.format(format_name).load(path).schema
+        except PySparkException:  # it is another format
+            continue
+        return format_name
+    return "parquet"
 
 
 def newest_delta_version(spark: SparkSession, path: str) -> int:

@@ -1,0 +1,52 @@
+"""The partition that a run looks at, given to the rules that can be narrowed to one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import date, datetime
+from decimal import Decimal
+from typing import TypeAlias
+
+from lakeproof.errors import ConfigError
+from lakeproof.model.nearest import nearest
+from lakeproof.model.rule import RejectedRule, Rule
+
+Value: TypeAlias = str | int | Decimal | date | datetime | bool
+Partition: TypeAlias = Value | Mapping[str, Value]
+"""A value for every rule that has a partition_column, or one for each such column."""
+
+
+def in_partition(
+    rules: Sequence[Rule | RejectedRule], partition: Partition
+) -> list[Rule | RejectedRule]:
+    """The rules with the partition among their arguments.
+
+    It is part of their logic: what is open in one partition is not resolved by a run over another.
+    """
+    columns = {column for rule in rules if (column := _partition_column(rule))}
+    asked = list(partition) if isinstance(partition, Mapping) else []
+    for name in asked:
+        if name not in columns:
+            near = nearest(name, sorted(columns)) or sorted(columns)
+            known = f"Known: {', '.join(near)}" if near else "No rule has a partition_column"
+            raise ConfigError(f"partition {name!r}: no rule has that partition_column. {known}")
+    if not columns:
+        raise ConfigError("a partition was given, and no rule has a partition_column")
+    return [_narrowed(rule, partition) for rule in rules]
+
+
+def _partition_column(rule: Rule | RejectedRule) -> str:
+    return str(rule.arguments.get("partition_column") or "") if isinstance(rule, Rule) else ""
+
+
+def _narrowed(rule: Rule | RejectedRule, partition: Partition) -> Rule | RejectedRule:
+    column = _partition_column(rule)
+    value = partition.get(column) if isinstance(partition, Mapping) else partition
+    if isinstance(rule, RejectedRule) or not column or value is None:
+        return rule
+    # As text: the shell and Python mean the same partition, so they are the same rule.
+    text = value.isoformat() if isinstance(value, date) else str(value)
+    logic = replace(rule.logic, arguments={**rule.logic.arguments, "partition": text})
+    arguments = {**rule.arguments, "partition": text}
+    return replace(rule, rule_id=logic.rule_id, logic=logic, arguments=arguments)
