@@ -163,4 +163,7 @@ def compare_one(
     )
     labels = RunLabels("reconcile", may_repeat=False)
     ran = runner.run(planner.at(now), labels, lambda at: planner.at(now, at))
+    for table in ran.plan.tables:
+        for step in table.pairs:
+            planner.engine.release_pair(step, forget=True)
     return ran.results[0], next(iter(ran.compared.values()), None)

@@ -51,8 +51,10 @@ GTE = {"check_type": "rowcount_gte"}
         (10, 7, 0.3, None, {}, True, 0.3),
         (0, 0, None, None, {}, True, 0.0),
         (0, 3, 0.99, None, {}, False, 1.0),
-        (0, 3, None, 3, {}, True, 1.0),
+        (0, 3, 1.0, 3, {}, False, 1.0),
         (100, 0, 0.99, None, {}, False, 1.0),
+        (3, 0, 1.0, 3, {}, False, 1.0),
+        (3, 0, 1.0, 3, GTE, False, 1.0),
         (100, 120, None, None, GTE, True, 0.2),
         (100, 96, None, 5, GTE, True, 0.04),
         (100, 95, 0.05, None, GTE, True, 0.05),
@@ -81,13 +83,15 @@ def test_row_counts_are_told_in_a_sentence():
     assert fewer.details == (
         "target has 999 rows, 1 fewer than source with 1,000; day=2024-03-01 only"
     )
+    lost = counts(3, 0, Threshold(1.0, 3))
+    assert lost.details.startswith("the target has no rows; target has 0 rows, 3 fewer than")
     assert (fewer.failing, counts(1, 3).failing, counts(1, 3, **GTE).failing) == (1, 2, 0)
 
 
 # ------------------------------------------------------------------------------------ aggregates
 
 
-def aggregates(mismatches, total, columns=(), samples=(), **params):
+def aggregates(mismatches, total, columns=(), samples=(), metadata=None, **params):
     kind = find_check("multi_aggregate_consistency")
     found = PairFound(
         {"mismatches": mismatches, "total_checked": total},
@@ -95,6 +99,7 @@ def aggregates(mismatches, total, columns=(), samples=(), **params):
         total,
         columns=columns,
         samples=samples,
+        metadata=metadata or {},
     )
     return kind.judge(found, Threshold(), read("multi_aggregate_consistency", **params))
 
@@ -117,8 +122,18 @@ def test_aggregates_that_were_not_counted_one_by_one_are_named_by_samples():
 
 def test_no_group_on_either_side_is_told():
     verdict = aggregates(0, 0, group_by=["day"])
-    assert verdict.passed
-    assert verdict.details.startswith("warning: no group on either side")
+    assert (verdict.passed, verdict.skipped) == (True, False)
+    assert verdict.details == "warning: no rows on either side; full table"
+    assert counts(0, 0).details == verdict.details
+
+
+def test_aggregates_over_one_side_without_rows_fail_although_each_is_tolerated():
+    verdict = aggregates(0, 1, metadata={"empty": False, "source_rows": 3, "target_rows": 0})
+    assert not verdict.passed
+    assert verdict.details == "the target has no rows; 1 aggregate agrees; full table"
+    assert aggregates(0, 1, metadata={"source_rows": 3, "target_rows": 1}).passed
+    grouped = {"source_rows": None, "target_rows": None}
+    assert aggregates(0, 1, metadata=grouped, group_by=["day"]).passed
 
 
 # ------------------------------------------------------------------------------------ rows by key
@@ -247,8 +262,7 @@ ALL = Threshold(1.0, 10**9)
             "strict",
             "schemas differ: blob cannot be compared: Spark cannot compare VARIANT",
         ),
-        ([EXTRA, DOUBLES], "strict", ""),
-        ([LACKING, EXTRA], "common", ""),
+        ([LACKING], "common", ""),
         (
             [UNLIKE, LACKING],
             "common",
@@ -263,6 +277,14 @@ def test_schemas_that_differ_fail_whatever_is_tolerated(differences, schema, tol
     assert verdict.passed is (told == "")
     agreed = "1,000 keys agree; full table"
     assert verdict.details == (f"{told}; {agreed}" if told else agreed)
+
+
+def test_columns_that_were_compared_less_strictly_or_not_at_all_are_told():
+    verdict = compared({}, metadata={"schema_differences": [EXTRA, DOUBLES]})
+    assert verdict.passed
+    assert verdict.details == (
+        "1,000 keys agree (compared as DOUBLE: amount); only in the source: more; full table"
+    )
 
 
 def test_keys_that_cannot_be_read_fail_whatever_is_tolerated():
@@ -284,14 +306,21 @@ def test_one_side_without_rows_fails_whatever_is_tolerated(check, side):
     assert verdict.details.startswith(f"the {side} has no rows; 1,000 of 1,000 keys differ")
 
 
-def test_one_side_of_a_sample_may_well_be_empty():
+@pytest.mark.parametrize(
+    ("part", "told"),
+    [
+        ({"sample": 0.001}, "the target has no rows in the sample; "),
+        ({"limit": 1, "metadata": {"limit_applied": True}}, "the target has no rows within the "),
+    ],
+)
+def test_a_part_that_only_one_side_has_fails_as_well(part, told):
     numbers = {"missing_in_target": 1, "target_rows": 0}
-    assert compared(numbers, total=1, sample=0.001, threshold=Threshold(rows=5)).passed
-    cut = {"limit_applied": True}
-    assert compared(numbers, total=1, limit=1, metadata=cut, threshold=Threshold(rows=5)).passed
+    verdict = compared(numbers, total=1, threshold=ALL, **part)
+    assert not verdict.passed
+    assert verdict.details.startswith(told)
 
 
-SELECTS_NOTHING = "the filter, partition or sample selects no row on either side"
+SELECTS_NOTHING = "the filter or sample selects no row on either side"
 
 
 @pytest.mark.parametrize(
@@ -306,9 +335,8 @@ SELECTS_NOTHING = "the filter, partition or sample selects no row on either side
     "narrowing",
     [
         {"where_clause": "false"},
-        {"partition_column": "day", "partition": "2024-03-01"},
         {"sample": 0.5},
-        {"metadata": {"empty": "selection"}},
+        {"metadata": {"empty": True, "empty_reason": "selection"}},
     ],
 )
 def test_nothing_to_compare_is_what_on_empty_says(on_empty, passed, told, narrowing):
@@ -318,9 +346,48 @@ def test_nothing_to_compare_is_what_on_empty_says(on_empty, passed, told, narrow
     assert verdict.measure == 0.0
 
 
+DAY = {"partition_column": "day", "partition": "2024-03-01"}
+NOWHERE = "partition day=2024-03-01 has no rows on either side"
+
+
+@pytest.mark.parametrize(
+    ("on_empty", "passed", "skipped", "told"),
+    [
+        ("warn", True, True, NOWHERE),
+        ("pass", True, False, NOWHERE),
+        ("fail", False, False, f"nothing was compared; {NOWHERE}"),
+    ],
+)
+@pytest.mark.parametrize(
+    "judged",
+    [
+        lambda **params: counts(0, 0, **params),
+        lambda **params: aggregates(0, 1, metadata={"empty": True}, **params),
+        lambda **params: compared({}, total=0, check="key_parity", **params),
+        lambda **params: compared({}, total=0, **params),
+    ],
+    ids=["counts", "aggregates", "keys", "rows"],
+)
+def test_a_partition_that_is_nowhere_is_no_pass_unless_that_is_said(
+    judged, on_empty, passed, skipped, told
+):
+    verdict = judged(on_empty=on_empty, **DAY)
+    assert (verdict.passed, verdict.skipped, verdict.details) == (passed, skipped, told)
+    filtered = judged(on_empty=on_empty, where_clause="x > 1", **DAY)
+    assert filtered.details == f"{told}, source filtered"
+
+
+def test_an_empty_partition_does_not_hide_that_schemas_differ():
+    verdict = compared({}, total=0, metadata={"schema_differences": [LACKING]}, **DAY)
+    assert (verdict.passed, verdict.skipped) == (False, False)
+    assert verdict.details == f"schemas differ: status is not in the source; {NOWHERE}"
+
+
 @pytest.mark.parametrize("on_empty", ["warn", "pass", "fail"])
 def test_two_empty_tables_are_equal_and_that_is_told(on_empty):
-    verdict = compared({}, total=0, on_empty=on_empty, metadata={"empty": "tables"})
+    verdict = compared(
+        {}, total=0, on_empty=on_empty, metadata={"empty": True, "empty_reason": "tables"}
+    )
     assert verdict.passed
     assert verdict.details == "warning: both tables are empty; full table"
 

@@ -7,6 +7,8 @@ import re
 
 import pytest
 
+from lakeproof.reporting.comparison import coloured_comparison
+
 NAMESPACE = "iceberg.cli_pairs"
 ORDERS = """
 SELECT * FROM VALUES
@@ -117,7 +119,11 @@ def test_json_is_one_document_and_progress_goes_to_stderr(reconcile):
     }
     told = found["metadata"]
     assert told["column_mismatches"] == {"amount": 1, "customer": 1, "day": 0}
-    assert [one["key"] for one in told["samples"]] == [{"id": "3"}, {"id": "4"}, {"id": "9"}]
+    assert {one["kind"]: one["key"] for one in told["samples"]} == {
+        "changed": {"id": "3"},
+        "missing_in_target": {"id": "4"},
+        "missing_in_source": {"id": "9"},
+    }
     assert "md5" in told["source_sql"]
     assert "compared with rows of" in done.stderr
 
@@ -125,7 +131,7 @@ def test_json_is_one_document_and_progress_goes_to_stderr(reconcile):
 @pytest.mark.parametrize(
     ("options", "code", "said"),
     [
-        (["--where", "id < 3"], 0, "PASSED  2 keys agree; full table, source filtered"),
+        (["--where", "id < 3"], 0, "PASSED  2 keys agree; source and target filtered"),
         (["--partition", "day=2024-03-01"], 0, "PASSED  2 keys agree; day=2024-03-01 only"),
         (["--partition", "day=2024-03-02"], 1, "FAILED  2 of 2 keys differ"),
         (["--columns", "day", "--absolute-tolerance", "2"], 0, "PASSED  2 of 5 keys differ"),
@@ -150,6 +156,7 @@ def test_options_say_which_rows_and_what_may_differ(reconcile, options, code, sa
         (["orders", "moved", "--key", "idd"], 3, "no column 'idd' in the source table"),
         (["orders", "moved", "--key", "id", "--columns", "amont"], 3, "Nearest: amount"),
         (["orders", "moved", "--key", "id", "--partition", "dday=1"], 3, "Nearest: day"),
+        (["orders", "moved", "--key", "id", "--output-table", "moved"], 3, "name another one"),
         (["orders", "moved", "--key", "id", "--tolerance", "1.5"], 2, "tolerance"),
         (["orders", "moved", "--key", "id", "--tolerance", "nan"], 2, "tolerance"),
         (["orders", "moved", "--key", "id", "--absolute-tolerance", "-1"], 2, "-1"),
@@ -177,11 +184,9 @@ def test_paths_and_tables_are_compared_alike(reconcile, spark, folder):
     assert done.stdout.startswith("Reconciled ./orders.parquet (source)\n")
 
 
-def test_colour_marks_the_verdict_and_both_values(reconcile, monkeypatch):
-    from lakeproof.reporting.comparison import coloured_comparison
-
+def test_colour_marks_the_verdict_and_both_values(reconcile):
     done = reconcile("orders", "moved", "--key", "id")
     dressed = coloured_comparison(done.stdout)
     assert dressed.plain == done.stdout
-    styles = {str(span.style): dressed.plain[span.start : span.end] for span in dressed.spans}
-    assert {"30.0", "31.0"} & set(styles.values()) or {"Eve", "NULL"} & set(styles.values())
+    marked = {(str(one.style), dressed.plain[one.start : one.end]) for one in dressed.spans}
+    assert {("red", "30.0"), ("green", "31.0"), ("red", "Eve"), ("green", "NULL")} <= marked

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import datetime as dt
+from shutil import copytree, ignore_patterns
 
 import pytest
 
 from lakeproof.contracts.files import FileSource
 from lakeproof.engines.spark.sources import frame_of
 from lakeproof.errors import CheckDefinitionError
+from lakeproof.model.places import UNKNOWN_FORMAT
 
 CSV = {"header": "true", "inferSchema": "true", "escape": '"', "sep": ";"}
 
@@ -47,6 +49,21 @@ def test_a_delta_folder_stays_at_the_version_it_had(spark, tmp_path):
     spark.range(5).write.format("delta").mode("append").save(path)
     assert frame.count() == 2
     assert frame_of(spark, FileSource("delta", path)).count() == 7
+
+
+def test_a_delta_folder_that_cannot_be_read_is_not_taken_for_loose_files(spark, tmp_path):
+    path = tmp_path / "orders"
+    spark.range(2).write.parquet(str(path))
+    assert frame_of(spark, FileSource(UNKNOWN_FORMAT, str(path))).count() == 2
+    spark.range(2).write.format("delta").save(str(tmp_path / "table"))
+    newer = tmp_path / "newer"
+    copytree(tmp_path / "table", newer, ignore=ignore_patterns("*.crc"))
+    (log,) = (newer / "_delta_log").glob("*.json")
+    version = '"minReaderVersion":'
+    text = log.read_text(encoding="utf-8").replace(f"{version}1", f"{version}99")
+    log.write_text(text, encoding="utf-8")
+    with pytest.raises(CheckDefinitionError, match="cannot be read: "):
+        frame_of(spark, FileSource(UNKNOWN_FORMAT, str(newer)))
 
 
 @pytest.mark.parametrize(

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from decimal import Decimal
+from types import SimpleNamespace
 
 import pytest
 
 from lakeproof.checks.user_sql import RollUp, parse_aggregate
+from lakeproof.engines.spark.engine import SparkEngine
 from lakeproof.errors import CheckDefinitionError, UnsafeSqlError
 from lakeproof.model.column import Column
 from lakeproof.model.names import TableName
@@ -242,6 +245,29 @@ def test_what_cannot_be_compared_is_told(case):
     given, message = MISTAKES[case]
     with pytest.raises(CheckDefinitionError, match=re.escape(message)):
         bound(**given)
+
+
+def test_sums_that_could_overflow_without_a_word_are_an_error():
+    settings = {"spark.sql.ansi.enabled": "false"}
+    engine = SparkEngine(SimpleNamespace(conf=settings))
+    found = engine.compare(bound(), None)
+    assert found.error == (
+        "spark.sql.ansi.enabled is off, so that sums could overflow without a word. "
+        "Turn it on: spark.conf.set('spark.sql.ansi.enabled', 'true')"
+    )
+    assert found.numbers == {}
+
+
+@pytest.mark.parametrize("absolute", ["0", "1", "1E+60", "0.001"])
+@pytest.mark.parametrize("relative", ["0.0", "0.05"])
+def test_exact_numbers_are_never_compared_as_doubles(absolute, relative):
+    types = (
+        ("decimal(30,2)", "bigint") if relative == "0.05" else ("decimal(38,2)", "decimal(38,0)")
+    )
+    step = bound(types=types, absolute_tolerance=Decimal(absolute), tolerance=Decimal(relative))
+    equal = step.aggregates[0].equal_sql
+    assert "DOUBLE" not in equal
+    assert (" * " in equal) is (relative == "0.05")
 
 
 def test_a_statement_that_spark_refuses_names_its_side():

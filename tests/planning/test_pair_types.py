@@ -227,6 +227,7 @@ def test_metadata_and_excluded_columns_are_left_out_with_the_reason():
     "params",
     [
         {"exclude_columns": ["nott"]},
+        {"exclude_columns": ["amount", "nott*"]},
         {"normalize": {"nott": ["trim"]}},
         {"column_tolerances": {"nott": 1}},
         {"unordered_arrays": ["nott"]},
@@ -234,8 +235,42 @@ def test_metadata_and_excluded_columns_are_left_out_with_the_reason():
 )
 def test_a_setting_for_a_column_that_is_not_there_is_refused_with_the_nearest(params):
     parameter = next(iter(params))
-    with pytest.raises(CheckDefinitionError, match=f"{parameter}: no column 'nott'.*Nearest: note"):
+    with pytest.raises(
+        CheckDefinitionError, match=f"{parameter}: no column .*'nott.*Nearest: note"
+    ):
         bind(**params)
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        (
+            {"columns": ("note",), "exclude_columns": ["no*"]},
+            r"'note' is asked for.*exclude_columns",
+        ),
+        ({"columns": ("new",), "schema": "common"}, "'new' is asked for.*the source has no such"),
+        ({"columns": ("id",)}, "no column is left to compare"),
+        ({"exclude_columns": ["*"]}, "no column is left to compare"),
+    ],
+)
+def test_a_comparison_of_nothing_is_refused(params, message):
+    target = table("copy", {"id": "int", "note": "string", "new": "date"})
+    with pytest.raises(CheckDefinitionError, match=message):
+        bind(target=target, **params)
+
+
+def test_tables_of_keys_alone_and_a_column_that_fails_the_check_are_no_mistake():
+    keys = {"id": "int"}
+    assert bind(table("orders", keys), table("copy", keys)).columns == ()
+    lacking = bind(table("orders", keys), table("copy", {**keys, "new": "date"}), columns=("new",))
+    assert [one["column"] for one in lacking.notes["schema_differences"]] == ["new"]
+
+
+def test_decimals_that_meet_as_doubles_are_not_rounded():
+    kinds = ({"id": "int", "big": "decimal(38,0)"}, {"id": "int", "big": "decimal(38,2)"})
+    step = bind(table("orders", kinds[0]), table("copy", kinds[1]))
+    assert step.notes["normalization"]["big"] == "double"
+    assert step.columns[0].is_exact
 
 
 def test_every_difference_of_the_schemas_is_told_and_the_rest_is_compared():
@@ -307,6 +342,27 @@ def test_a_key_is_cast_only_where_it_has_another_type():
         "(`id` IS NULL OR try_cast(`id` AS bigint) IS NOT NULL) AS is_castable" in step.source.sql
     )
     assert "true AS is_castable" in step.target.sql
+
+
+@pytest.mark.parametrize("check", ["key_parity", "checksum_reconciliation"])
+@pytest.mark.parametrize(("local", "read"), [("timestamp_ntz", "`id`"),
+                                             ("date", "CAST(`id` AS timestamp_ntz)")])  # fmt: skip
+def test_a_local_key_becomes_a_moment_only_in_a_zone_that_is_told(check, local, read):
+    sides = (table("orders", {"id": local}), table("copy", {"id": "timestamp"}))
+    cast = {"key_cast": {"id": "timestamp"}, "check": check}
+    step = bind(*sides, assume_timezone="Europe/Rome", **cast)
+    assert f"convert_timezone('Europe/Rome', 'UTC', {read})" in step.keys[0].source_sql
+    assert step.keys[0].target_sql == "`id`"
+    for params in (cast, {**cast, "key_cast": {"id": local}, "assume_timezone": "Europe/Rome"}):
+        with pytest.raises(CheckDefinitionError, match=r"another zone\. Give assume_timezone"):
+            bind(*sides, **params)
+
+
+def test_a_text_is_never_taken_for_a_moment():
+    sides = (table("orders", {"id": "string"}), table("copy", {"id": "timestamp"}))
+    for params in ({}, {"key_cast": {"id": "timestamp"}}, {"key_cast": {"id": "string"}}):
+        with pytest.raises(CheckDefinitionError, match="a view that casts it"):
+            bind(*sides, assume_timezone="Europe/Rome", **params)
 
 
 def test_keys_alone_are_sets_of_keys_and_nothing_is_said_of_columns():

@@ -39,7 +39,11 @@ def compare(spark, check, partition=None) -> Comparison:
     """Run the check, and read its views before they are released: afterwards they cost a scan."""
     released = []
     release = SparkEngine.release_pair
-    with patch.object(SparkEngine, "release_pair", lambda *given: released.append(given)):
+
+    def later(*given, **how) -> None:
+        released.append((given, how))
+
+    with patch.object(SparkEngine, "release_pair", later):
         result, found = compare_one(spark, check, partition=partition)
     assert found is not None, result.details
     told = result_of(check.metric_name, check.title, check.numbers(found), result, found)
@@ -49,8 +53,8 @@ def compare(spark, check, partition=None) -> Comparison:
         violations = _violations(spark, found.view)
         assert sum(excess for _, excess in violations.values()) == found.mismatches
         assert len(violations) == len(keys)
-    for given in released:
-        release(*given)
+    for given, how in released:
+        release(*given, **how)
     return Comparison(told, keys, violations)
 
 

@@ -7,9 +7,18 @@ from dataclasses import replace
 import pytest
 from made_steps import Made, made_rows
 
+from lakeproof.engines.spark.engine import SparkEngine
+from lakeproof.engines.spark.pairs import comparing, differences, drilling, hash_join
 from lakeproof.engines.spark.pairs.cells import CELLS, Cell, cells_left, readable_keys
 from lakeproof.engines.spark.pairs.comparing import compare_rows
-from lakeproof.engines.spark.pairs.numbers import totals_of_rows, wilson_upper_bound
+from lakeproof.engines.spark.pairs.numbers import (
+    _sampled,
+    pair_found,
+    totals_of_rows,
+    wilson_upper_bound,
+)
+from lakeproof.engines.spark.pairs.rows import rows_of
+from lakeproof.model.column import Column
 from lakeproof.model.pairing import DuplicatePolicy, HashAlgorithm, Method, NullKeyPolicy
 
 _LOW = 0xFFFF_FFFF
@@ -72,6 +81,25 @@ def test_a_sample_bounds_the_share_of_all_keys_by_wilson(hits, trials, expected)
     assert wilson_upper_bound(hits, trials) == pytest.approx(expected, abs=1e-5)
 
 
+def test_what_a_sample_had_are_keys_and_its_bound_is_over_all_that_was_compared():
+    told = _sampled(0.1, keys=100, mismatches=5, total=120)
+    assert told == {"sampled_keys": 100, "mismatch_pct_max": wilson_upper_bound(5, 120)}
+
+
+def test_empty_is_said_with_its_reason():
+    rows = made_rows("SELECT 1", "SELECT 1", KEY, COLUMNS)
+    narrowed = replace(rows, step=replace(rows.step, source=replace(rows.step.source, where="a")))
+    for given, number, wanted in (
+        (rows, 0, {"empty": True, "empty_reason": "tables", "compared_rows": 0}),
+        (narrowed, 0, {"empty": True, "empty_reason": "selection", "compared_rows": 0}),
+        (narrowed, 4, {"empty": False, "compared_rows": 4}),
+    ):
+        totals = totals_of_rows(DuplicatePolicy.FAIL, number, number, 0)
+        told = pair_found(given, totals, None, Method.CELLS, {}).metadata
+        names = ("empty", "empty_reason", "compared_rows")
+        assert {name: told[name] for name in names if name in told} == wanted
+
+
 def made_step(source, target, keys=KEY, columns=COLUMNS, *, hash_sql="hash_0", **choices):
     """A step whose rows are hashed as given; one whole number is its own key hash."""
     step = made_rows(source, target, keys, columns, **choices).step
@@ -127,12 +155,18 @@ def test_few_differences_are_found_by_their_cells(spark):
         "UNION ALL VALUES (CAST(-1 AS BIGINT), 'new', 0D), (NULL, 'no key', 1D)"
     )
     source = f"{ROWS} UNION ALL VALUES (CAST(NULL AS BIGINT), 'nothing', 1D)"
-    found = both_ways(spark, made_step(source, changed, algorithm=HashAlgorithm.SHA256))
+    step = made_step(source, changed, algorithm=HashAlgorithm.SHA256)
+    (key,) = step.keys
+    cast = replace(step, keys=(replace(key, source=Column("id", "string")),))
+    found = both_ways(spark, cast)
     assert found.metadata["method"] == "cells"
     assert "bitmap" in str(found.metadata["uniqueness"])
     assert numbers(found, *CLASSES) == [2, 1, 4, 0]
     assert numbers(found, "total_keys", "shared_keys", "source_rows") == [2002, 1999, 2001]
     assert {match.name: match.mismatches for match in found.columns} == {"name": 3, "amount": 1}
+    assert (
+        {match.compared for match in found.columns} == {found.metadata["compared_rows"]} == {1999}
+    )
 
 
 @pytest.mark.usefixtures("interpreted")
@@ -205,6 +239,62 @@ def test_a_limit_compares_the_same_keys_of_both_sides(spark):
         assert lost + new + found.numbers["shared_keys"] == found.total
         assert lost
         assert new
+
+
+@pytest.mark.usefixtures("interpreted")
+@pytest.mark.parametrize(
+    ("source", "target", "limit", "is_cut"),
+    [
+        ((1, 1, 1), (1, 2), 3, True),
+        ((1, 1, 1), (1, 1, 1), 3, False),
+        ((1, 1, 2), (1,), 1, True),
+        ((1, 2), (3, 4), 4, False),
+        ((1, 2), (3, 4), 3, True),
+    ],
+)
+def test_a_key_that_the_limit_leaves_out_is_told(spark, source, target, limit, is_cut):
+    def table(keys):
+        return f"SELECT id, 'a' AS name, 1D AS amount FROM (SELECT explode(array({keys})) AS id)"
+
+    step = made_step(*(table(", ".join(map(str, keys))) for keys in (source, target)))
+    by_key = [
+        replace(side, sql=f"SELECT * EXCEPT (sample_hash), key_0 AS sample_hash FROM ({side.sql})")
+        for side in (step.source, step.target)
+    ]
+    step = replace(step, source=by_key[0], target=by_key[1], row_limit=limit)
+    assert rows_of(spark, step).limit_applied is is_cut
+
+
+@pytest.mark.usefixtures("interpreted")
+def test_nothing_is_left_behind_whether_it_worked_or_broke(spark, monkeypatch):
+    source = "SELECT id, 'a' AS name, 1D AS amount FROM range(20)"
+    engine, step = SparkEngine(spark), made_step(source, f"{source} WHERE id <> 7")
+
+    def left():
+        ours = (step.view, "_lakeproof_values")
+        names = {row["viewName"] for row in spark.sql("SHOW VIEWS").collect()}
+        views = {name for name in names if name.startswith(ours)}
+        return views | set(spark.sparkContext._jsc.getPersistentRDDs())
+
+    def broken(*_):
+        raise RuntimeError("broken")
+
+    before = left()
+    assert engine.compare(step, None).mismatches == 1
+    engine.release_pair(step, forget=True)
+    assert left() <= before
+    joined = replace(step, method=Method.HASH_JOIN)
+    for module, name, tried in (
+        (drilling, "cells_of", step),
+        (differences, "read_samples", step),
+        (hash_join, "_totals", joined),
+        (comparing, "_change_text", joined),
+    ):
+        with monkeypatch.context() as patched:
+            patched.setattr(module, name, broken)
+            with pytest.raises(RuntimeError, match="broken"):
+                engine.compare(tried, None)
+        assert left() <= before, name
 
 
 @pytest.mark.usefixtures("interpreted")

@@ -119,6 +119,13 @@ def test_a_side_that_cannot_be_read_is_an_error_without_numbers(monkeypatch):
     assert result.failure_message == result.summary == told
 
 
+def test_what_was_skipped_did_not_pass(monkeypatch):
+    found = PairFound({"source_count": 0, "target_count": 0}, 0, 0)
+    told = "partition day=2024-03-01 has no rows on either side"
+    result, _ = ran(monkeypatch, made(ReconciliationCheck), "skipped", told, found)
+    assert (result.passed, result.status, result.failure_message) == (False, "skipped", told)
+
+
 def test_a_pass_has_no_message(monkeypatch):
     found = PairFound({"source_count": 1, "target_count": 1}, 0, 1)
     result, asked = ran(

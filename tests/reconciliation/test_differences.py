@@ -218,8 +218,8 @@ def test_the_violations_can_be_read_after_the_memory_is_given_back(spark):
     differences.release()
     assert spark.sql(rows.step.sql).count() == 2
     assert spark.table(quote(differences_view(rows.step))).count() == 2
-    assert differences.inner_views
-    assert not any(map(spark.catalog.tableExists, differences.inner_views))
+    assert differences.held
+    assert not any(map(spark.catalog.tableExists, differences.held))
 
 
 def test_values_are_shown_exactly_whatever_the_zone_of_the_session(spark):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -11,6 +12,7 @@ from made_steps import Made, made_rows
 
 from lakeproof.engines.spark.pairs.differences import find_differences
 from lakeproof.engines.spark.pairs.hash_join import _sent_bytes_max, join_by_hash
+from lakeproof.model.column import Column
 from lakeproof.model.pairing import DuplicatePolicy, HashAlgorithm, NullKeyPolicy
 
 pytestmark = pytest.mark.usefixtures("interpreted")
@@ -67,6 +69,13 @@ def joined(spark, columns=VALUE, source=SOURCE, target=TARGET, **choices):
     return rows, join_by_hash(spark, rows)
 
 
+def with_cast_key(rows):
+    """The name was of another type in the source."""
+    name, *others = rows.step.keys
+    keys = (replace(name, source=Column(name.name, "binary")), *others)
+    return replace(rows, step=replace(rows.step, keys=keys))
+
+
 def differing(spark, found) -> set[str | None]:
     names = [row.key_0 for row in spark.sql(found.differing_sql).collect()]
     assert found.differing == len(names) == len(set(names))
@@ -117,6 +126,24 @@ def test_keys_that_could_not_be_cast_are_counted_apart_from_nulls(spark):
     assert found.uncastable_keys == 2
     assert (found.null_keys_source, found.null_keys_target) == (1, 2)
     found.release()
+
+
+@pytest.mark.parametrize("policy", ["fail", "multiset"])
+def test_a_key_that_could_not_be_cast_agrees_with_nothing(spark, policy):
+    choices = {"duplicates": DuplicatePolicy(policy), "castable": "name IS NOT NULL"}
+    source, target = [*SOURCE, (None, None, 5)], [*TARGET, (None, 2.0, 5)]
+    rows = with_cast_key(made_rows(table(source), table(target), KEY, VALUE, **choices))
+    found = join_by_hash(spark, rows)
+    assert found.uncastable_keys == 4
+    assert (found.null_keys_source, found.null_keys_target) == (1, 2)
+    differences = find_differences(spark, rows, found.drilled_sql)
+    found.release()
+    assert differences.missing_in_target == 1 + 1
+    assert differences.missing_in_source == 1 + 2
+    listed = spark.sql(f"{rows.step.sql} WHERE violation_key LIKE '%null%'").collect()
+    assert len(listed) == len({row["violation_key"] for row in listed})
+    assert sum(row["excess"] for row in listed if '"name":null' in row["violation_key"]) == 4
+    differences.release()
 
 
 def test_as_sets_only_keys_of_one_side_differ_and_no_table_is_read_again(spark):

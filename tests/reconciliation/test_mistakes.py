@@ -140,9 +140,22 @@ def test_a_partition_column_that_is_not_there_is_an_error_of_every_check(spark):
 
 def test_no_rows_on_one_side_never_pass(spark):
     for names in (("orders", "nothing"), ("nothing", "orders")):
-        for check in every_check(*names, tolerance=0.5, absolute_tolerance=None):
+        for check in every_check(*names):
             result = check.run(spark)
             assert (result.passed, result.status) == (False, "failed"), (check.name, names)
+
+
+def test_a_partition_that_is_on_neither_side_never_passes(spark):
+    for check in every_check("orders", "copy", partition_column="region"):
+        result = check.run(spark, partition="b")
+        assert (result.passed, result.status) == (False, "skipped"), check.name
+        assert result.failure_message == "partition region=b has no rows on either side"
+    for value, told in (("1.5", "no value of 'id'"), ("1e9999999", "is no number")):
+        result = ReconciliationCheck(named("orders"), named("copy"), partition_column="id").run(
+            spark, partition=value
+        )
+        assert (result.passed, result.status) == (False, "error")
+        assert told in result.failure_message
 
 
 @pytest.mark.parametrize(

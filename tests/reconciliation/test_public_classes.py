@@ -196,7 +196,8 @@ def test_a_tolerance_is_not_part_of_the_identity_of_rows(kind):
     assert strict.rule_id == lax.rule_id
     assert strict.threshold == Threshold()
     assert lax.threshold == Threshold(0.1)
-    assert rule_of(made(kind, absolute_tolerance=3)).threshold == Threshold(None, 3)
+    for rows in (3, 3.0):
+        assert rule_of(made(kind, absolute_tolerance=rows)).threshold == Threshold(None, 3)
 
 
 @pytest.mark.parametrize("kind", [AggregateConsistencyCheck, MultiAggregateConsistencyCheck])
@@ -227,6 +228,13 @@ def test_every_field_reaches_the_rule():
     given = {item.name for item in dataclasses.fields(check)}
     known = {*rule.arguments} - {"partition"}
     assert known <= given, "a parameter that the class does not have"
+
+
+@pytest.mark.parametrize("kind", MADE)
+def test_every_comparison_can_say_what_nothing_means(kind):
+    strict, lax = (rule_of(made(kind, **more)) for more in ({"on_empty": "fail"}, {}))
+    assert (strict.arguments["on_empty"], lax.arguments["on_empty"]) == ("fail", "warn")
+    assert strict.rule_id == lax.rule_id
 
 
 def test_specs_and_mappings_are_the_same_aggregate():

@@ -6,10 +6,12 @@ import pytest
 
 from lakeproof.checks.catalogue import find_check
 from lakeproof.engines.spark.engine import SparkEngine
+from lakeproof.model.column import Column
 from lakeproof.model.names import TableName
 from lakeproof.model.rule import Logic, Rule
 from lakeproof.planning.pairs.comparison import bind_compare
 from lakeproof.planning.pairs.scopes import PairScopes
+from lakeproof.planning.pairs.types import key_cast_sql
 
 TYPES = {
     "arr": ("array<int>", "array<bigint>"),
@@ -23,10 +25,12 @@ TYPES = {
     "dec": ("decimal(10,2)", "decimal(22,4)"),
     "doubles": ("array<double>", "array<float>"),
     "f": ("float", "float"),
+    "fine": ("decimal(38,18)", "decimal(38,18)"),
     "flag": ("boolean", "boolean"),
     "i": ("int", "bigint"),
     "iv": ("interval day to second", "interval day to second"),
     "local": ("timestamp_ntz", "timestamp"),
+    "lossy": ("bigint", "decimal(38,30)"),
     "map": ("map<string, int>", "map<string, bigint>"),
     "mix": ("int", "decimal(12,1)"),
     "near": ("decimal(10,2)", "decimal(10,2)"),
@@ -40,17 +44,25 @@ TYPES = {
     "structs": ("array<struct<a: int, m: map<int, double>>>",) * 2,
     "text": ("string", "string"),
     "ts": ("timestamp", "timestamp"),
+    "wide": ("decimal(38,0)", "decimal(38,0)"),
 }
 SETTINGS = {
     "assume_timezone": "Europe/Berlin",
     "timestamp_precision": "ms",
     "normalize": {"text": ["rstrip", "lower", "nfc"]},
     "unordered_arrays": ["bag"],
-    "column_tolerances": {"near": 0.05, "share": {"relative": 0.1}, "seen": 1.5},
+    "column_tolerances": {
+        "fine": {"relative": 0.000001, "absolute": 0.0},
+        "near": 0.05,
+        "seen": 1.5,
+        "share": {"relative": 0.1},
+        "wide": {"absolute": 1, "relative": 0.0},
+    },
 }
 SAME, FORGIVEN, DIFFERENT = (True, True), (False, True), (False, False)
 """Whether the hashes are equal, and whether every column is."""
 
+NINES = "9" * 37
 EDGE = ("0.1234565D", "0.12345651D")
 INSIDE = "named_struct('a', 1, 'm', map(1, {0}))"
 FACTS = [
@@ -121,6 +133,15 @@ FACTS = [
     (DIFFERENT, {"local": ("TIMESTAMP_NTZ'2024-07-01 12:00:00'",
                            "TIMESTAMP'2024-07-01 12:00:00Z'")}),
     (FORGIVEN, {"near": ("1.00", "1.05")}),
+    (DIFFERENT, {"lossy": ("5", "5.0000001")}),
+    (SAME, {"lossy": ("5", "5.0")}),
+    (FORGIVEN, {"wide": (f"{NINES}9", f"{NINES}8")}),
+    (DIFFERENT, {"wide": (f"{NINES}9", f"{NINES}0")}),
+    (DIFFERENT, {"wide": (f"{NINES}9", f"-{NINES}9")}),
+    (FORGIVEN, {"fine": ("1000000", "1000001")}),
+    (DIFFERENT, {"fine": ("1000000", "1000001.000000000000000001")}),
+    (FORGIVEN, {"fine": (f"9{'0' * 18}", f"9000001{'0' * 12}")}),
+    (DIFFERENT, {"fine": (f"9{'0' * 18}", f"900001{'0' * 13}")}),
     (DIFFERENT, {"near": ("1.00", "1.06")}),
     (DIFFERENT, {"near": ("NULL", "0.00")}),
     (FORGIVEN, {"share": ("100D", "110D")}),
@@ -178,7 +199,7 @@ def judged(spark, step):
 def test_hashes_are_equal_for_equal_values_and_only_for_those(spark, interpreted, algorithm):
     step = bound(spark, side_of(spark, 0), side_of(spark, 1), key_columns="fact",
                  hash_algorithm=algorithm, **SETTINGS)  # fmt: skip
-    assert step.notes["schema_differences"] == []
+    assert [one["column"] for one in step.notes["schema_differences"]] == ["lossy"]
     assert step.notes["columns"] == list(TYPES)
     found = judged(spark, step)
     assert len(found) == len(FACTS)
@@ -263,6 +284,39 @@ def test_an_integer_key_is_its_own_hash_and_a_fraction_does_not_cast(spark):
     )
     assert of_source == {(5, 5, True), (None, -(1 << 61), True)}
     assert of_target == {(5, 5, True), (5, 5, False)}
+
+
+CASTS = [
+    # whether the value is still all there, the value, its type, the type to read it as
+    (True, "'1.230'", "string", "decimal(10,2)"),
+    (True, "' 1.2 '", "string", "decimal(38,2)"),
+    (False, "'1.234'", "string", "decimal(10,2)"),
+    (False, "'1.234'", "string", "decimal(38,2)"),
+    (False, "'1.5'", "string", "bigint"),
+    (True, "'0.10'", "string", "double"),
+    (False, "'12345678901234567'", "string", "double"),
+    (True, "'2024-01-01'", "string", "date"),
+    (False, "'2024-01-01 10:00:00'", "string", "date"),
+    (True, "'2024-01-01 10:00:00.5'", "string", "timestamp_ntz"),
+    (False, "'2024-01-01 10:00:00+02:00'", "string", "timestamp_ntz"),
+    (False, "'2024-01-01 10:00:00.1234567'", "string", "timestamp_ntz"),
+    (False, "TIMESTAMP_NTZ'2024-01-01 10:00:00'", "timestamp_ntz", "date"),
+    (True, "0.5D", "double", "float"),
+    (False, "0.1D", "double", "float"),
+    (True, "0.1D", "double", "string"),
+    (False, "9007199254740993L", "bigint", "double"),
+    (False, "1.234BD", "decimal(4,3)", "decimal(10,2)"),
+    (True, "CAST(NULL AS STRING)", "string", "date"),
+]
+
+
+def test_a_key_is_castable_only_if_nothing_of_it_gets_lost(spark):
+    asked = [
+        f"(SELECT {key_cast_sql(Column('k', own), cast)[1]} FROM (SELECT {value} AS k))"
+        for _, value, own, cast in CASTS
+    ]
+    found = spark.sql(f"SELECT array({', '.join(asked)}) AS found").first()["found"]
+    assert [(is_there, *rest) for is_there, (_, *rest) in zip(found, CASTS, strict=True)] == CASTS
 
 
 def test_flat_values_are_hashed_by_compiled_code_that_reads_only_what_it_needs(spark, tmp_path):

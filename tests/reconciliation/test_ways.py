@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from shutil import copytree
+
 import pytest
 
 from lakeproof.reconciliation import ChecksumReconciliationCheck
@@ -33,6 +35,30 @@ def test_one_snapshot_on_both_sides_agrees_and_still_must_not_repeat_a_key(spark
     assert repeated.metadata["method_reason"] == "keys of the source repeat"
     assert repeated.metric_value["surplus_rows"] == 2
     assert compared(spark, table, table, duplicate_policy="multiset").passed
+    check = ChecksumReconciliationCheck(table, table, ["id"], duplicate_policy="error")
+    refused = check.run(spark)
+    assert (refused.status, refused.metric_value) == ("error", {})
+    assert refused.metadata["duplicate_keys_source"] == 1, "what was counted is told"
+
+
+@pytest.mark.usefixtures("interpreted")
+def test_a_copied_delta_folder_is_another_table_though_it_has_the_same_id(spark, tmp_path):
+    spark.sql("CREATE NAMESPACE IF NOT EXISTS spark_catalog.ways")
+    names = [f"spark_catalog.ways.{name}" for name in ("first", "second")]
+    spark.sql(ROWS).write.format("delta").save(str(tmp_path / "first"))
+    copytree(tmp_path / "first", tmp_path / "second")
+    for name in names:
+        folder = tmp_path / name.rpartition(".")[2]
+        spark.sql(f"CREATE TABLE {name} USING delta LOCATION '{folder}'")
+    spark.sql(f"UPDATE {names[0]} SET name = 'one' WHERE id = 7")
+    spark.sql(f"UPDATE {names[1]} SET name = 'two' WHERE id = 7")
+    result = compared(spark, *names)
+    positions = result.metadata["positions"]
+    assert positions["source"] == positions["target"]
+    assert result.metadata["method"] == "cells"
+    assert result.metric_value["hash_mismatches"] == 1
+    for name in names:
+        spark.sql(f"DROP TABLE {name}")
 
 
 @pytest.mark.usefixtures("interpreted")

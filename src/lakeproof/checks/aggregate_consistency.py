@@ -6,10 +6,12 @@ from lakeproof.checks.kinds import Arguments, PairCheck, Verdict
 from lakeproof.checks.pair_judging import aggregates_verdict
 from lakeproof.checks.pair_parameters import (
     GROUP_BY,
+    ON_EMPTY,
     SCOPE,
     TOLERANCE,
     pair_identity,
     read_aggregate,
+    read_empty,
     read_names,
     read_scope,
     read_tolerance,
@@ -30,8 +32,9 @@ class AggregateConsistency(PairCheck):
 
     NULL equals NULL and is not zero, NaN equals NaN; integers and decimals are compared exactly.
     The tolerance is a share of the source's number, or a number; it is part of the rule, for it
-    decides which groups are bad. From 0, any other number is beyond every share. `failing_rows`
-    counts numbers that differ, `total_rows` all that were compared.
+    decides which groups are bad. From 0, any other number is beyond every share, and one side
+    without any rows fails whatever is tolerated. `failing_rows` counts numbers that differ,
+    `total_rows` all that were compared.
     """
 
     name = "aggregate_consistency"
@@ -48,6 +51,7 @@ class AggregateConsistency(PairCheck):
         GROUP_BY,
         Parameter("target_expression", (str,), "SQL over the checked table, instead of its column"),
         *TOLERANCE,
+        ON_EMPTY,
     )
 
     def read(self, columns: Sequence[str], params: Mapping[str, object]) -> dict[str, object]:
@@ -67,6 +71,7 @@ class AggregateConsistency(PairCheck):
             if target is None
             else read_aggregate(name, "target_expression", target),
             "group_by": read_names(name, "group_by", arguments["group_by"]),
+            "on_empty": read_empty(name, arguments),
         }
 
     def identity(self, arguments: Arguments) -> Arguments:

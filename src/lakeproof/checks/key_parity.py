@@ -15,6 +15,8 @@ from lakeproof.checks.pair_parameters import (
     read_key,
     read_scope,
 )
+from lakeproof.checks.parameters import Parameter
+from lakeproof.checks.timezones import read_zone
 from lakeproof.model.pairing import PairFound
 from lakeproof.model.threshold import Threshold
 
@@ -29,11 +31,26 @@ class KeyParity(PairCheck):
     """
 
     name = "key_parity"
-    parameters = (*SCOPE, KEY_COLUMNS, KEY_CAST, NULL_KEYS, ON_EMPTY, OUTPUT_TABLE)
+    parameters = (
+        *SCOPE,
+        KEY_COLUMNS,
+        KEY_CAST,
+        Parameter(
+            "assume_timezone",
+            (str,),
+            "the zone of a TIMESTAMP_NTZ or DATE that is compared with a TIMESTAMP",
+        ),
+        NULL_KEYS,
+        ON_EMPTY,
+        OUTPUT_TABLE,
+    )
 
     def read(self, columns: Sequence[str], params: Mapping[str, object]) -> dict[str, object]:
         arguments = super().read(columns, params)
+        if arguments["assume_timezone"] is not None:
+            read_zone(self.name, arguments["assume_timezone"], "assume_timezone")
         return {
+            **arguments,
             **read_scope(self.name, arguments),
             **read_key(self.name, arguments),
         }

@@ -6,10 +6,12 @@ from lakeproof.checks.kinds import Arguments, PairCheck, Verdict
 from lakeproof.checks.pair_judging import aggregates_verdict
 from lakeproof.checks.pair_parameters import (
     GROUP_BY,
+    ON_EMPTY,
     SCOPE,
     TOLERANCE,
     pair_identity,
     read_aggregate,
+    read_empty,
     read_names,
     read_scope,
     read_tolerance,
@@ -46,6 +48,7 @@ class MultiAggregateConsistency(PairCheck):
         ),
         GROUP_BY,
         *TOLERANCE,
+        ON_EMPTY,
     )
 
     def read(self, columns: Sequence[str], params: Mapping[str, object]) -> dict[str, object]:
@@ -60,6 +63,7 @@ class MultiAggregateConsistency(PairCheck):
             **read_tolerance(self.name, arguments),
             "aggregates": aggregates,
             "group_by": read_names(self.name, "group_by", arguments["group_by"]),
+            "on_empty": read_empty(self.name, arguments),
         }
 
     def identity(self, arguments: Arguments) -> Arguments:

@@ -27,33 +27,38 @@ def keys_verdict(found: PairFound, threshold: Threshold, arguments: Arguments) -
     that could not be read, one side without a row, and nothing to compare if that may not be.
     """
     faults = [*_schema_faults(found, arguments), *_key_faults(found), *_lone_side(found, arguments)]
-    told = _keys_text(found, arguments)
     if not found.total:
-        told = _nothing_text(found, arguments)
-        if arguments["on_empty"] == EmptyPolicy.FAIL and _is_narrowed(found, arguments):
-            faults.append("nothing was compared")
-    share = found.mismatches / found.total if found.total else 0.0
+        return verdict_on_nothing(found, arguments, floats_of(found.numbers), faults)
+    told = _keys_text(found, arguments) + _doubles_text(found)
+    notes = [*_only_in_source(found), scope_text(arguments, found)]
+    share = found.mismatches / found.total
     return Verdict(
         failing=found.mismatches,
         total=found.total,
         excess=found.mismatches,
         share=share,
         measure=share,
-        details="; ".join([*faults, told, scope_text(arguments, found)]),
+        details="; ".join([*faults, told, *notes]),
         measures=floats_of(found.numbers),
         passed=not faults and tolerates(threshold, found.mismatches, found.total),
     )
 
 
 def aggregates_verdict(found: PairFound, arguments: Arguments) -> Verdict:
-    """The verdict over aggregates; each was held against its tolerance where it was compared."""
+    """The verdict over aggregates; each was held against its tolerance where it was compared.
+
+    One side without a row fails all the same: its count of 0 is no number that is nearly right.
+    """
+    measures = floats_of(found.numbers)
+    if not found.mismatches and (found.metadata.get("empty") or not found.total):
+        return verdict_on_nothing(found, arguments, measures)
+    rows = [found.metadata.get(f"{side}_rows") for side in ("source", "target")]
+    faults = [] if None in rows else lone_side(*(int(str(one)) for one in rows))
     differ = "differs" if found.mismatches == 1 else "differ"
     told = f"{counted(found.total, 'aggregate')} {'agrees' if found.total == 1 else 'agree'}"
     if found.mismatches:
         of = counted(found.total, "aggregate")
         told = f"{found.mismatches:,} of {of} {differ}{_aggregates_text(found)}"
-    elif not found.total:
-        told = "warning: no group on either side"
     groups: Sequence[str] = arguments["group_by"]  # type: ignore[assignment]
     by = f", grouped by {', '.join(groups)}" if groups else ""
     share = found.mismatches / found.total if found.total else 0.0
@@ -63,10 +68,47 @@ def aggregates_verdict(found: PairFound, arguments: Arguments) -> Verdict:
         excess=found.mismatches,
         share=share,
         measure=share,
-        details=f"{told}{by}; {scope_text(arguments)}",
-        measures=floats_of(found.numbers),
-        passed=not found.mismatches,
+        details="; ".join([*faults, f"{told}{by}", scope_text(arguments)]),
+        measures=measures,
+        passed=not faults and not found.mismatches,
     )
+
+
+def verdict_on_nothing(
+    found: PairFound,
+    arguments: Arguments,
+    measures: Mapping[str, float],
+    faults: Sequence[str] = (),
+) -> Verdict:
+    """The verdict where neither side has a row.
+
+    Two empty tables agree. A partition that is nowhere says nothing of the tables (its value may
+    be mistyped), so it is skipped unless `on_empty` decides.
+    """
+    policy = arguments["on_empty"]
+    problems = list(faults)
+    if policy == EmptyPolicy.FAIL and _is_narrowed(found, arguments):
+        problems.append("nothing was compared")
+    told = "; ".join([*problems, _nothing_text(found, arguments)])
+    is_nowhere = arguments["partition"] is not None and policy == EmptyPolicy.WARN
+    return Verdict(
+        failing=0,
+        total=found.total,
+        excess=0,
+        share=0.0,
+        measure=0.0,
+        details=told,
+        measures=measures,
+        skipped=is_nowhere and not problems,
+        passed=not problems,
+    )
+
+
+def lone_side(source_rows: int, target_rows: int) -> list[str]:
+    """That one side has no row while the other has; no tolerance covers that."""
+    if bool(source_rows) == bool(target_rows):
+        return []
+    return [f"the {'target' if source_rows else 'source'} has no rows"]
 
 
 def number_in(found: PairFound, name: str) -> int:
@@ -81,17 +123,33 @@ def floats_of(numbers: Mapping[str, int | float | None]) -> dict[str, float]:
 
 def scope_text(arguments: Arguments, found: PairFound | None = None) -> str:
     """Which rows were looked at: of a partition, of the filter, of a sample."""
-    partition = arguments["partition"]
-    parts = [
-        "full table" if partition is None else f"{arguments['partition_column']}={partition} only"
-    ]
-    if arguments["where_clause"] is not None:
-        parts.append("source filtered")
+    choices = _choices(arguments, found)
+    if arguments["partition"] is not None:
+        part = [f"{_partition_text(arguments)} only"]
+    elif arguments["partition_column"] is not None or not choices:
+        part = ["full table"]
+    else:
+        part = []
+    return ", ".join([*part, *choices])
+
+
+def _partition_text(arguments: Arguments) -> str:
+    return f"{arguments['partition_column']}={arguments['partition']}"
+
+
+def _choices(arguments: Arguments, found: PairFound | None = None) -> list[str]:
+    """What chose the rows besides the partition."""
+    parts = []
+    filtered = ["source"] if arguments["where_clause"] is not None else []
+    if found is not None and found.metadata.get("target_filtered"):
+        filtered.append("target")
+    if filtered:
+        parts.append(f"{' and '.join(filtered)} filtered")
     if arguments.get("sample") is not None:
         parts.append(f"sample {arguments['sample']} of the keys")
     if found is not None and found.metadata.get("limit_applied"):
         parts.append(f"limit {arguments['limit']:,} rows")
-    return ", ".join(parts)
+    return parts
 
 
 def columns_text(columns: Sequence[ColumnMatch]) -> str:
@@ -171,37 +229,66 @@ def _schema_differences(found: PairFound) -> Iterable[Mapping[str, object]]:
     return found.metadata.get("schema_differences") or ()  # type: ignore[return-value]
 
 
+def _columns_that(found: PairFound, difference: str) -> str:
+    return _listed(
+        str(one["column"]) for one in _schema_differences(found) if one["difference"] == difference
+    )
+
+
+def _doubles_text(found: PairFound) -> str:
+    """The columns whose digits no type holds: equal as doubles is less than equal."""
+    columns = _columns_that(found, "compared_as_double")
+    return f" (compared as DOUBLE: {columns})" if columns else ""
+
+
+def _only_in_source(found: PairFound) -> list[str]:
+    columns = _columns_that(found, "only_in_source")
+    return [f"only in the source: {columns}"] if columns else []
+
+
 def _key_faults(found: PairFound) -> list[str]:
     uncastable = int(str(found.metadata.get("uncastable_keys") or 0))
     return [f"{counted(uncastable, 'key')} cannot be read as key_cast says"] if uncastable else []
 
 
 def _lone_side(found: PairFound, arguments: Arguments) -> list[str]:
-    """The side that has no row while the other has; of a sample, that says nothing."""
-    is_part = arguments.get("sample") is not None or bool(found.metadata.get("limit_applied"))
-    if not found.total or is_part:
-        return []
-    return [f"the {side} has no rows" for side in ("source", "target") if _is_bare(found, side)]
+    """The side that has no row while the other has, also where only a part was looked at."""
+    part = ""
+    if arguments.get("sample") is not None:
+        part = " in the sample"
+    elif found.metadata.get("limit_applied"):
+        part = " within the limit"
+    told = lone_side(_rows_of(found, "source"), _rows_of(found, "target"))
+    return [f"{fault}{part}" for fault in told]
 
 
-def _is_bare(found: PairFound, side: str) -> bool:
+def _rows_of(found: PairFound, side: str) -> int:
+    """The rows of a side; its keys where rows were not counted."""
     rows = found.numbers.get(f"{side}_rows")
     if rows is not None:
-        return rows == 0
-    return number_in(found, f"missing_in_{side}") == number_in(found, "total_keys")
+        return int(rows)
+    return number_in(found, "total_keys") - number_in(found, f"missing_in_{side}")
 
 
 def _is_narrowed(found: PairFound, arguments: Arguments) -> bool:
     """Whether a filter, a partition or a sample chose the rows."""
     given = (arguments["where_clause"], arguments["partition"], arguments.get("sample"))
-    return found.metadata.get("empty") == "selection" or any(one is not None for one in given)
+    by_filter = found.metadata.get("empty_reason") == "selection"
+    return by_filter or any(one is not None for one in given)
 
 
 def _nothing_text(found: PairFound, arguments: Arguments) -> str:
+    if arguments["partition"] is not None:
+        told = f"partition {_partition_text(arguments)} has no rows on either side"
+        return ", ".join([told, *_choices(arguments)])
     if not _is_narrowed(found, arguments):
-        return "warning: both tables are empty"
+        # Only who looked can tell an empty table from one whose rows its filter left out.
+        is_told = found.metadata.get("empty_reason") == "tables"
+        told = "both tables are empty" if is_told else "no rows on either side"
+        return f"warning: {told}; {scope_text(arguments)}"
     warning = "warning: " if arguments["on_empty"] == EmptyPolicy.WARN else ""
-    return f"{warning}the filter, partition or sample selects no row on either side"
+    told = "the filter or sample selects no row on either side"
+    return f"{warning}{told}; {scope_text(arguments)}"
 
 
 def _listed(texts: Iterable[str]) -> str:

@@ -80,7 +80,7 @@ ON_EMPTY: Final = Parameter(
     "on_empty",
     (str,),
     "a filter, partition or sample that selects nothing on both sides: `warn` passes with a "
-    "warning, `fail`, `pass`",
+    "warning, or skips if it is a partition; `fail`, `pass`",
     default=EmptyPolicy.WARN.value,
 )
 OUTPUT_TABLE: Final = Parameter(
@@ -154,9 +154,14 @@ def read_key(check: str, arguments: Arguments) -> dict[str, object]:
         "key_columns": keys,
         "key_cast": casts,
         "null_keys": read_word(check, "null_keys", arguments["null_keys"], NullKeyPolicy),
-        "on_empty": read_word(check, "on_empty", arguments["on_empty"], EmptyPolicy),
+        "on_empty": read_empty(check, arguments),
         "output_table": arguments["output_table"],
     }
+
+
+def read_empty(check: str, arguments: Arguments) -> str:
+    """The argument of `ON_EMPTY`."""
+    return read_word(check, "on_empty", arguments["on_empty"], EmptyPolicy)
 
 
 def read_names(check: str, parameter: str, given: object) -> tuple[str, ...]:
@@ -301,8 +306,11 @@ def _sorted_aggregates(aggregates: object) -> list[dict[str, object]]:
     return sorted(spelled, key=lambda one: str(one["name"]))
 
 
-_NOT_LOGIC = frozenset({"method", "hash_algorithm", "on_empty", "output_table"})
-"""How it is found, what is made of nothing, and where it goes: none decides which keys are bad."""
+_NOT_LOGIC = frozenset({"method", "on_empty", "output_table"})
+"""How it is found, what is made of nothing, and where it goes: none decides which keys are bad.
+
+The hash does: which rows collide, and so pass as equal, is its own.
+"""
 
 _SPELLINGS: Final[dict[str, Callable[[object], object]]] = {
     "where_clause": _sql,

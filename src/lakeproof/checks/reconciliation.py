@@ -6,8 +6,21 @@ from fractions import Fraction
 
 from lakeproof.checks.bounds import as_float, exact
 from lakeproof.checks.kinds import Arguments, PairCheck, Verdict
-from lakeproof.checks.pair_judging import floats_of, number_in, scope_text
-from lakeproof.checks.pair_parameters import SCOPE, pair_identity, read_scope, read_word
+from lakeproof.checks.pair_judging import (
+    floats_of,
+    lone_side,
+    number_in,
+    scope_text,
+    verdict_on_nothing,
+)
+from lakeproof.checks.pair_parameters import (
+    ON_EMPTY,
+    SCOPE,
+    pair_identity,
+    read_empty,
+    read_scope,
+    read_word,
+)
 from lakeproof.checks.parameters import Parameter
 from lakeproof.model.pairing import PairFound
 from lakeproof.model.printable import counted
@@ -25,9 +38,10 @@ class Reconciliation(PairCheck):
     """The table has as many rows as a source, or with `rowcount_gte` at least as many.
 
     The difference is held against the tolerance as a share of the source's rows, or as a number
-    of rows; a source without rows and a target with some differ by 100 %. `rowcount_gte` lets
-    only missing rows count. Two empty tables are equal. It lists no rows: `failing_rows` is how
-    many are missing or too many, `total_rows` those of the source.
+    of rows. `rowcount_gte` lets only missing rows count. One side without any rows fails whatever
+    is tolerated, unless more rows are fine and it is the source; two empty tables are equal. It
+    lists no rows: `failing_rows` is how many are missing or too many, `total_rows` those of the
+    source.
     """
 
     name = "reconciliation"
@@ -39,12 +53,17 @@ class Reconciliation(PairCheck):
             "`rowcount_parity` (as many rows) or `rowcount_gte` (at least as many)",
             default=CountRule.PARITY.value,
         ),
+        ON_EMPTY,
     )
 
     def read(self, columns: Sequence[str], params: Mapping[str, object]) -> dict[str, object]:
         arguments = super().read(columns, params)
         word = read_word(self.name, "check_type", arguments["check_type"], CountRule)
-        return {**read_scope(self.name, arguments), "check_type": word}
+        return {
+            **read_scope(self.name, arguments),
+            "check_type": word,
+            "on_empty": read_empty(self.name, arguments),
+        }
 
     def identity(self, arguments: Arguments) -> Arguments:
         return pair_identity(self.parameters, arguments)
@@ -52,20 +71,23 @@ class Reconciliation(PairCheck):
     def judge(self, found: PairFound, threshold: Threshold, arguments: Arguments) -> Verdict:
         numbers = count_numbers(found)
         source, target = number_in(found, "source_count"), number_in(found, "target_count")
+        if not source and not target:
+            return verdict_on_nothing(found, arguments, floats_of(numbers))
         at_least = arguments["check_type"] == CountRule.AT_LEAST
         failing = max(source - target, 0) if at_least else abs(target - source)
         share = _share(failing, source)
         limit = Fraction(0) if threshold.share is None else exact(threshold.share)
-        passed = share <= limit or (threshold.rows is not None and failing <= threshold.rows)
+        fits = share <= limit or (threshold.rows is not None and failing <= threshold.rows)
+        faults = lone_side(source, target) if failing else []
         return Verdict(
             failing=failing,
             total=source,
             excess=failing,
             share=as_float(share),
             measure=numbers["difference_pct"],
-            details=f"{_counts_text(source, target)}; {scope_text(arguments)}",
+            details="; ".join([*faults, _counts_text(source, target), scope_text(arguments)]),
             measures=floats_of(numbers),
-            passed=passed,
+            passed=fits and not faults,
         )
 
 

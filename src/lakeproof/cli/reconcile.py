@@ -18,6 +18,7 @@ from lakeproof.cli.options import (
 )
 from lakeproof.cli.sessions import require_lakehouse, session_for
 from lakeproof.cli.streams import progress_on_stderr, results_only_on_stdout
+from lakeproof.errors import CheckDefinitionError, ConfigError, UnsafeSqlError
 from lakeproof.gating.policy import (
     EXIT_CLOSED_BY_DATA,
     EXIT_NOT_EVALUATED,
@@ -128,17 +129,20 @@ def reconcile(  # noqa: PLR0913 (one per option)
         from lakeproof.reporting.document import document_text
 
         column, value = next(iter(partition.items()), (None, None))
-        check = ChecksumReconciliationCheck(
-            source_table=source,
-            target_table=target,
-            key_columns=key,
-            columns=columns,
-            exclude_columns=exclude or (),
-            where_clause=condition,
-            target_where_clause=condition,
-            partition_column=column,
-            **options,
-        )
+        try:
+            check = ChecksumReconciliationCheck(
+                source_table=source,
+                target_table=target,
+                key_columns=key,
+                columns=columns,
+                exclude_columns=exclude or (),
+                where_clause=condition,
+                target_where_clause=condition,
+                partition_column=column,
+                **options,
+            )
+        except (CheckDefinitionError, UnsafeSqlError) as problem:
+            raise ConfigError(str(problem)) from problem
         require_lakehouse(settings.session)
         with (
             progress_on_stderr(progress) as listener,

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from lakeproof.errors import CheckDefinitionError
 from lakeproof.model.names import TableName
-from lakeproof.model.places import FILES, format_by_suffix
+from lakeproof.model.places import FILES, UNKNOWN_FORMAT, format_by_suffix
 
 FILE_SERVERS = frozenset({"local", "s3", "azure", "gcs"})
 
@@ -28,7 +28,8 @@ class FileSource:
     options: Mapping[str, str] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        return f"{self.format} files at {self.path}"
+        kind = "" if self.format == UNKNOWN_FORMAT else f"{self.format} "
+        return f"{kind}files at {self.path}"
 
 
 def file_source(kind: str, of_server: Callable[[str], str]) -> FileSource:

@@ -246,6 +246,8 @@ def _threshold(entry: QualityCheck) -> Threshold:
         isinstance(share, bool) or not isinstance(share, (int, float)) or not 0 <= share <= 1
     ):
         raise CheckDefinitionError(f"tolerance must be a share from 0 to 1, got {share!r}")
+    if isinstance(rows, float) and rows.is_integer():
+        rows = int(rows)
     if rows is not None and (isinstance(rows, bool) or not isinstance(rows, int) or rows < 0):
         raise CheckDefinitionError(f"absolute_tolerance must be 0 or more rows, got {rows!r}")
     return Threshold(share=None if share is None else float(share), rows=rows)

@@ -44,8 +44,8 @@ class Engine(TableReader, Protocol):
     def compare(self, step: PairStep, timeout_seconds: float | None) -> PairFound:
         """Hold two tables against each other; the step's view has what differs."""
 
-    def release_pair(self, step: PairStep) -> None:
-        """Let the engine forget what differs; the step's view computes it anew."""
+    def release_pair(self, step: PairStep, *, forget: bool = False) -> None:
+        """Give back the memory of what differs; with `forget` nobody will read it again."""
 
     def hold_hits(self, sql: str, timeout_seconds: float | None) -> Hits:
         """Bad rows by a statement as `planning.bad_rows` writes it."""

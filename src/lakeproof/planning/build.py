@@ -18,7 +18,7 @@ from lakeproof.model.position import Position
 from lakeproof.model.rule import RejectedRule, Rule
 from lakeproof.planning.bind import Bound, RuleBinder
 from lakeproof.planning.fuse import WHOLE_TABLE, fuse
-from lakeproof.planning.pairs.binding import target_problem
+from lakeproof.planning.pairs.binding import refuse_another_way, target_problem
 from lakeproof.planning.pairs.steps import PairStep
 from lakeproof.planning.plan import (
     CallStep,
@@ -140,15 +140,19 @@ class _Binder:
     ) -> tuple[TablePlan, list[RejectedRule]]:
         bound: dict[str, Bound] = {}
         scopes: dict[str, str] = {}
+        first: dict[str, Rule] = {}
         kept: list[Rule] = []
         refused: list[RejectedRule] = []
         for rule in rules:
             try:
-                if rule.rule_id not in bound:  # equal logic is evaluated once
+                if rule.rule_id in bound:  # equal logic is evaluated once
+                    refuse_another_way(first[rule.rule_id], rule)
+                else:
                     scope = self.rules.scope_of(pinned, rule)
                     bound[rule.rule_id] = self.rules.bind(pinned, rule, scope, len(bound))
                     is_pair = isinstance(bound[rule.rule_id], PairStep)
                     scopes[rule.rule_id] = WHOLE_TABLE if is_pair else scope
+                    first[rule.rule_id] = rule
             except EngineUnavailableError:
                 raise
             except Exception as problem:  # noqa: BLE001 (one rule's trouble is its own result)

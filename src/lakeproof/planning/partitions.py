@@ -8,7 +8,9 @@ from datetime import date, datetime
 from decimal import Decimal
 from typing import TypeAlias
 
-from lakeproof.errors import ConfigError
+from lakeproof.checks.catalogue import find_check
+from lakeproof.checks.kinds import PairCheck
+from lakeproof.errors import ConfigError, LakeproofError
 from lakeproof.model.nearest import nearest
 from lakeproof.model.rule import RejectedRule, Rule
 
@@ -23,21 +25,34 @@ def in_partition(
     """The rules with the partition among their arguments.
 
     It is part of their logic: what is open in one partition is not resolved by a run over another.
+    A rejected rule may be the one that has the column; its own error is what is to be told then.
     """
     columns = {column for rule in rules if (column := _partition_column(rule))}
+    is_hidden = any(_may_hide_one(rule) for rule in rules)
     asked = list(partition) if isinstance(partition, Mapping) else []
     for name in asked:
-        if name not in columns:
-            near = nearest(name, sorted(columns)) or sorted(columns)
-            known = f"Known: {', '.join(near)}" if near else "No rule has a partition_column"
-            raise ConfigError(f"partition {name!r}: no rule has that partition_column. {known}")
-    if not columns:
+        near = nearest(name, sorted(columns))
+        if name not in columns and (near or not is_hidden):
+            known = ", ".join(near or sorted(columns))
+            hint = f"Known: {known}" if known else "No rule has a partition_column"
+            raise ConfigError(f"partition {name!r}: no rule has that partition_column. {hint}")
+    if not columns and not is_hidden:
         raise ConfigError("a partition was given, and no rule has a partition_column")
     return [_narrowed(rule, partition) for rule in rules]
 
 
 def _partition_column(rule: Rule | RejectedRule) -> str:
     return str(rule.arguments.get("partition_column") or "") if isinstance(rule, Rule) else ""
+
+
+def _may_hide_one(rule: Rule | RejectedRule) -> bool:
+    """Whether a partition_column was lost with what could not be read."""
+    if isinstance(rule, Rule):
+        return False
+    try:
+        return isinstance(find_check(rule.check), PairCheck)
+    except LakeproofError:  # whatever check was meant
+        return True
 
 
 def _narrowed(rule: Rule | RejectedRule, partition: Partition) -> Rule | RejectedRule:

@@ -21,7 +21,8 @@ class PinnedTable:
     """A table at one position. `relation` is SQL that reads exactly that position.
 
     `key_columns` identify a row to people; without them `key_sql` is a hash of the whole row.
-    `sensitive` columns are never shown: in a key they stand as a hash.
+    `sensitive` columns are never shown: in a key they stand as a hash. `location` is where a table
+    lies whose identity a copy of its folder has too; '' if there is none such.
     """
 
     table: TableName
@@ -33,6 +34,7 @@ class PinnedTable:
     key_columns: tuple[str, ...]
     key_sql: str
     sensitive: frozenset[str] = frozenset()
+    location: str = ""
 
     def is_sensitive(self, name: str) -> bool:
         """Whether the column's values must not be shown."""

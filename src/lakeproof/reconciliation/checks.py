@@ -105,6 +105,7 @@ class KeyParityCheck(PairOfTables):
     key_columns: Names
     _: KW_ONLY
     key_cast: Mapping[str, str] | None = None
+    assume_timezone: str | None = None
     null_keys: str = "count"
     on_empty: str = "warn"
     output_table: str | None = None

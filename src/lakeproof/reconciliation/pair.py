@@ -37,8 +37,9 @@ class PairOfTables:
     """A source and a target that should agree; what is wrong with the arguments is raised here.
 
     `where_clause` filters the source, `target_where_clause` the target. `tolerance` is a share,
-    `absolute_tolerance` a number; satisfying either is enough. Its `name` is made of what is
-    compared unless one is given: in one suite, names must differ.
+    `absolute_tolerance` a number; satisfying either is enough. `on_empty` says what is made of
+    nothing to compare. Its `name` is made of what is compared unless one is given: in one suite,
+    names must differ.
     """
 
     source_table: Table
@@ -50,6 +51,7 @@ class PairOfTables:
     partition_column: str | None = None
     tolerance: float = 0.0
     absolute_tolerance: float | None = None
+    on_empty: str = "warn"
     severity: str = "error"
     tags: Sequence[str] = ()
     description: str | None = None

@@ -19,7 +19,7 @@ class QualityCheckResult:
     `metric_value` is empty where there is no verdict. `metadata` says how it was found: the
     statements, positions, method, and samples of what differs. `failure_message` is there unless
     it passed. `status` tells bad data (`failed`) from a comparison that could not be made
-    (`error`), which no tolerance covers.
+    (`error`), which no tolerance covers, and from one that had nothing to compare (`skipped`).
     """
 
     passed: bool
@@ -59,7 +59,7 @@ def result_of(
     found: PairFound | None,
 ) -> QualityCheckResult:
     """The result of a run, in the words of a comparison."""
-    passed = result.status in {CheckStatus.PASSED, CheckStatus.SKIPPED}
+    passed = result.status is CheckStatus.PASSED
     is_known = result.status not in {CheckStatus.ERROR, CheckStatus.SKIPPED}
     told = f"{title} failed: {result.details}" if is_known else result.details
     return QualityCheckResult(

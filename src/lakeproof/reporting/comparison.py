@@ -21,6 +21,7 @@ _KINDS = {
     "missing_in_target": "Missing in target",
     "missing_in_source": "Missing in source",
     "surplus": "Surplus copies",
+    "null_key": "NULL in the key",
 }
 
 
@@ -47,9 +48,11 @@ def comparison_text(result: Compared, source: str, target: str) -> str:
     """The whole report of a comparison by key; plain, colour is laid over it."""
     key = ", ".join(result.metadata.get("key_columns", ()))
     lines = [
-        f"Reconciled {printable(source)} (source{_position(result, 'source')})",
-        f"      with {printable(target)} (target{_position(result, 'target')})"
-        + (f" by {printable(key)}" if key else ""),
+        *_wrapped(f"Reconciled {printable(source)} (source{_position(result, 'source')})"),
+        *_wrapped(
+            f"      with {printable(target)} (target{_position(result, 'target')})"
+            + (f" by {printable(key)}" if key else "")
+        ),
         *_wrapped(f"{result.status.upper():8}{printable(result.summary)}"),
     ]
     if result.metric_value:
@@ -102,13 +105,17 @@ def _schema_lines(result: Compared) -> Iterator[str]:
     if differences:
         yield "Schema"
     for difference in differences:
-        yield from _wrapped(f"{_INDENT}{printable(difference['detail'])}")
+        sides = " -> ".join(
+            str(difference.get(side) or "absent").upper() for side in ("source", "target")
+        )
+        told = f"{difference['column']}: {sides}; {difference['detail']}"
+        yield from _wrapped(f"{_INDENT}{printable(told)}")
 
 
 def _column_lines(result: Compared) -> Iterator[str]:
     """How far each differing column agrees; those that agree everywhere are only counted."""
     differing: Mapping[str, int] = result.metadata.get("column_mismatches", {})
-    compared = int(result.metric_value["shared_keys"] or 0)
+    compared = int(result.metadata["compared_rows"])
     named = {name: number for name, number in differing.items() if number}
     if not named:
         return
@@ -141,6 +148,15 @@ def _sample_lines(result: Compared) -> Iterator[str]:
             yield f"{_INDENT}{_key_text(sample['key'])}"
             for name, before, after in row:
                 yield f"{_INDENT}  {name:{names}}  {before:>{befores}} -> {after}"
+        more = _of_kind(result, kind) - len(of_kind)
+        if more > 0:
+            yield f"{_INDENT}and {more:,} more; --output-table TABLE has them all"
+
+
+def _of_kind(result: Compared, kind: str) -> int:
+    """How many there are; of some kinds only their rows are counted."""
+    name = "hash_mismatches" if kind == "changed" else kind
+    return int(result.metric_value.get(name) or 0)
 
 
 def _side_by_side(sample: Mapping[str, Any]) -> list[tuple[str, str, str]]:
@@ -158,6 +174,8 @@ def _key_text(key: Mapping[str, str | None]) -> str:
 
 def _value(value: str | None) -> str:
     text = "NULL" if value is None else printable(value)
+    if value is not None and (not text.strip() or text != text.strip()):
+        text = f"'{text}'"  # blanks at the ends would not show
     if len(text) <= _VALUE_CHARACTERS_MAX:
         return text
     return f"{text[: _VALUE_CHARACTERS_MAX - 1]}…"

@@ -112,10 +112,10 @@ def _take(found: TableFindings, step: OwnStep, engine: Engine, limit: float | No
 def _compare(found: TableFindings, step: PairStep, engine: Engine, limit: float | None) -> None:
     """Hold both tables against each other; what differs is held like the rows of a query."""
     compared = engine.compare(step, limit)
+    found.compared[step.rule_id] = compared  # without a verdict too: it says how that came
     if compared.error:
         found.errors[step.rule_id] = compared.error
         return
-    found.compared[step.rule_id] = compared
     if isinstance(step, CountStep) or not compared.mismatches:
         return
     found.held[step.rule_id] = engine.hold_hits(branch_sql(step.rule_id, step.sql), limit)

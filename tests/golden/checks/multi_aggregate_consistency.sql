@@ -18,6 +18,6 @@ SELECT `country` AS group_0,
 FROM `iceberg`.`lakehouse`.`sales` VERSION AS OF 7;
 -- spark, equal values
 SELECT CASE WHEN source.value_0 IS NULL OR target.value_0 IS NULL THEN source.value_0 IS NULL AND target.value_0 IS NULL ELSE (CAST(source.value_0 AS DOUBLE) = CAST(target.value_0 AS DOUBLE)) END,
-       CASE WHEN source.value_1 IS NULL OR target.value_1 IS NULL THEN source.value_1 IS NULL AND target.value_1 IS NULL ELSE try_cast(source.value_1 AS DECIMAL(38,0)) <=> try_cast(target.value_1 AS DECIMAL(38,0)) END
+       CASE WHEN source.value_1 IS NULL OR target.value_1 IS NULL THEN source.value_1 IS NULL AND target.value_1 IS NULL ELSE coalesce(try_cast(source.value_1 AS DECIMAL(38,0)) = try_cast(target.value_1 AS DECIMAL(38,0)), false) END
 FROM source, target;
 -- trino: two tables are compared on Spark only for now; its xxhash64 is not Trino's

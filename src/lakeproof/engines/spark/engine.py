@@ -26,6 +26,7 @@ from lakeproof.engines.spark.pairs.aggregates import (
     release_aggregates,
 )
 from lakeproof.engines.spark.pairs.comparing import Compared, compare_rows
+from lakeproof.engines.spark.pairs.differences import views_of
 from lakeproof.engines.spark.pinning import TableHead, at_position, pinned_relation, read_head
 from lakeproof.engines.spark.problems import unreadable_table
 from lakeproof.engines.spark.safe_sql import (
@@ -60,6 +61,11 @@ _MUST_BE_OFF = {
     "spark.sql.caseSensitive": "columns that differ only in case would be taken for one",
     "spark.sql.ansi.doubleQuotedIdentifiers": "texts in rules would be read as columns",
 }
+_ANSI = "spark.sql.ansi.enabled"
+_SUMS_MAY_OVERFLOW = (
+    f"{_ANSI} is off, so that sums could overflow without a word. "
+    f"Turn it on: spark.conf.set({_ANSI!r}, 'true')"
+)
 
 
 def require_condition(sql: str, type_text: str) -> None:
@@ -137,6 +143,7 @@ class SparkEngine:
             relation=relation,
             key_columns=tuple(key),
             key_sql="",
+            location=head.location,
         )
         return with_key(as_declared(pinned, sensitive, declared), schema)
 
@@ -276,16 +283,26 @@ class SparkEngine:
         if isinstance(step, CountStep):
             return compare_counts(self._spark, step, timeout_seconds)
         if isinstance(step, AggregateStep):
+            if str(self._spark.conf.get(_ANSI)).lower() != "true":
+                return PairFound({}, 0, 0, metadata=step.notes, error=_SUMS_MAY_OVERFLOW)
             return compare_aggregates(self._spark, step, timeout_seconds)
         self._compared[step.view] = compare_rows(self._spark, step, timeout_seconds)
         return self._compared[step.view].found
 
-    def release_pair(self, step: PairStep) -> None:
-        """Give back the memory of a comparison; what differs is computed anew if it is read."""
+    def release_pair(self, step: PairStep, *, forget: bool = False) -> None:
+        """Give back the memory of a comparison; what differs is computed anew if it is read.
+
+        With `forget` nobody will read it: the step's views go as well.
+        """
+        if isinstance(step, CountStep):
+            return
         if isinstance(step, AggregateStep):
             release_aggregates(self._spark, step)
-        elif not isinstance(step, CountStep) and step.view in self._compared:
+        elif step.view in self._compared:
             self._compared.pop(step.view).release()
+        if forget:
+            for view in views_of(step):
+                self._spark.catalog.dropTempView(view)
 
     def hold_hits(self, sql: str, timeout_seconds: float | None) -> SparkHits:
         return SparkHits(self._spark, sql, timeout_seconds)

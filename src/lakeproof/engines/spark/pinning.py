@@ -23,6 +23,7 @@ class TableHead:
     """Where a table stands now. `empty` is an Iceberg table before its first snapshot.
 
     `branch_of` is the table whose branch or tag was named: time travel is the table's, not theirs.
+    `location` is a Delta table's folder: a copy of it has the same identity and versions.
     """
 
     format: str
@@ -30,6 +31,7 @@ class TableHead:
     position: Position | None
     empty: bool = False
     branch_of: TableName | None = None
+    location: str = ""
 
 
 def read_head(spark: SparkSession, table: TableName) -> TableHead:
@@ -118,4 +120,5 @@ def _iceberg_id(spark: SparkSession, table: TableName) -> str:
 def _delta_head(spark: SparkSession, table: TableName) -> TableHead:
     detail = spark.sql(f"DESCRIBE DETAIL {table.sql}").collect()[0]
     newest = spark.sql(f"DESCRIBE HISTORY {table.sql} LIMIT 1").collect()[0]
-    return TableHead("delta", str(detail["id"]), Position("delta", int(newest["version"])))
+    position = Position("delta", int(newest["version"]))
+    return TableHead("delta", str(detail["id"]), position, location=str(detail["location"]))

@@ -13,6 +13,15 @@ from lakeproof.model.places import UNKNOWN_FORMAT
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+_NO_SUCH_TABLE = frozenset(
+    {
+        "DELTA_MISSING_DELTA_TABLE",
+        "DELTA_TABLE_NOT_FOUND",
+        "PATH_NOT_FOUND",
+        "TABLE_OR_VIEW_NOT_FOUND",
+    }
+)
+"""What Delta and Iceberg say of a folder that is not theirs."""
 _NOTHING_THERE = ("PATH_NOT_FOUND", "DELTA_TABLE_ONLY_OPERATION", "DELTA_MISSING_DELTA_TABLE")
 
 
@@ -34,13 +43,18 @@ def frame_of(spark: SparkSession, source: FileSource) -> DataFrame:
 
 
 def _format_found(spark: SparkSession, path: str) -> str:
-    """What the folder holds: a Delta or Iceberg table says so itself, Parquet is left."""
+    """What the folder holds: a Delta or Iceberg table says so itself, Parquet is left.
+
+    A table that cannot be read is still that table: as loose files it would have deleted rows.
+    """
     from pyspark.errors import PySparkException
 
     for format_name in ("delta", "iceberg"):
         try:
             _ = spark.read.format(format_name).load(path).schema
-        except PySparkException:  # it is another format
+        except PySparkException as problem:
+            if problem.getCondition() not in _NO_SUCH_TABLE:
+                raise
             continue
         return format_name
     return "parquet"
@@ -58,9 +72,7 @@ def unreadable_files(source: FileSource, problem: Exception) -> LakeproofError:
 
     condition = problem.getCondition() or "" if isinstance(problem, AnalysisException) else ""
     if any(known in condition for known in _NOTHING_THERE):
-        return CheckDefinitionError(
-            f"there are no {source}. Mend the server's path, or give --table"
-        )
+        return CheckDefinitionError(f"there are no {source}. Mend the path, or name a table")
     if "UNABLE_TO_INFER_SCHEMA" in condition:
         return CheckDefinitionError(f"the {source} are empty: nothing tells their columns")
     return CheckDefinitionError(f"the {source} cannot be read: {short_message(problem)}")

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from decimal import Decimal, InvalidOperation
-from typing import Protocol
+from decimal import Decimal
+from typing import Final, Protocol
 
 from lakeproof.checks.catalogue import find_check
 from lakeproof.checks.kinds import PairCheck
-from lakeproof.checks.literals import literal_for
+from lakeproof.checks.literals import literal_for, texts_for
 from lakeproof.errors import CheckDefinitionError, EngineUnavailableError, LakeproofError
 from lakeproof.model.column import Column, TypeFamily
 from lakeproof.model.names import TableName, quote
@@ -30,6 +32,11 @@ _BINDINGS: Mapping[str, Callable[..., PairStep]] = {
     "key_parity": bind_compare,
     "checksum_reconciliation": bind_compare,
 }
+_ANOTHER_WAY = ("method", "output_table")
+"""Arguments by which a comparison stays the same one, and is still made only once."""
+_NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?")
+_FLOAT_MAX: Final = {"float": Decimal("3.4028234663852886e38")}
+_DOUBLE_MAX: Final = Decimal(sys.float_info.max)
 
 
 class Binder(Protocol):
@@ -65,6 +72,8 @@ def bind_pair(binder: Binder, target: PinnedTable, rule: Rule, scope: str) -> Pa
         target=_in_partition(rule, target, "target", scope),
     )
     step = _BINDINGS[rule.check](rule, target, source, binder.reader, scopes)
+    if rule.filter:
+        step = replace(step, notes={**step.notes, "target_filtered": True})
     output = rule.arguments.get("output_table")
     if output is None or not isinstance(step, CompareStep):
         return step
@@ -76,6 +85,15 @@ def target_problem(rule: Rule, problem: LakeproofError) -> str:
     """Why the rule's own table cannot be read, in the words that its check has for that."""
     is_pair = isinstance(find_check(rule.check), PairCheck)
     return unreadable("target", problem) if is_pair else str(problem)
+
+
+def refuse_another_way(first: Rule, rule: Rule) -> None:
+    """Refuse a comparison that was asked for before, if it should be made in another way."""
+    differs = any(first.arguments.get(name) != rule.arguments.get(name) for name in _ANOTHER_WAY)
+    if differs and isinstance(find_check(rule.check), PairCheck):
+        raise CheckDefinitionError(
+            f"the same comparison as {first.key!r}, with another method or output_table; keep one"
+        )
 
 
 def unreadable(side: str, problem: LakeproofError) -> str:
@@ -107,10 +125,21 @@ def _typed(value: object, column: Column) -> object:
         return value.lower() == "true"
     if not column.family.is_number:
         return value
-    try:
-        number = Decimal(value)
-    except InvalidOperation:
+    if not _NUMBER.fullmatch(value):
         raise CheckDefinitionError(
             f"partition {value!r} is no number, and {column.name!r} is {column.type_text.upper()}"
-        ) from None
-    return int(number) if number == number.to_integral_value() else number
+        )
+    number = Decimal(value)
+    if not _can_hold(column, number):
+        raise CheckDefinitionError(
+            f"partition {value!r} is no value of {column.name!r}, which is "
+            f"{column.type_text.upper()}"
+        )
+    return number
+
+
+def _can_hold(column: Column, number: Decimal) -> bool:
+    """Whether the number is one of the column's type; for floats, to its nearest."""
+    if column.family is TypeFamily.FLOAT:
+        return abs(number) <= _FLOAT_MAX.get(column.type_text, _DOUBLE_MAX)
+    return bool(texts_for((number,), column, "partition"))

@@ -17,8 +17,11 @@ from lakeproof.planning.pairs.steps import PairColumn
 from lakeproof.planning.pairs.types import (
     common_type,
     converted_sql,
+    key_cast_sql,
+    key_in_zone_sql,
     key_obstacle,
     loses_digits,
+    needs_zone,
     obstacle,
 )
 from lakeproof.planning.pairs.values import (
@@ -49,6 +52,11 @@ class SchemaDifference:
     target: str
     detail: str
 
+    @property
+    def is_left_out(self) -> bool:
+        """Whether a column of the target is not compared for it."""
+        return self.difference in {"missing_in_source", "incompatible"}
+
 
 @dataclass(slots=True)
 class ColumnPairs:
@@ -69,14 +77,20 @@ class ColumnBinder:
 
     def ensure_known(self) -> None:
         """Refuse a parameter that names a column which neither table has."""
-        plain = [name for name in self.options.excluded if not _GLOB & set(name)]
-        for parameter, names in {**self.options.by_column, "exclude_columns": plain}.items():
+        columns = [*self.target.columns, *self.source.columns]
+        for parameter, names in self.options.by_column.items():
             for name in names:
                 if self.source.column(name) is None and self.target.column(name) is None:
-                    columns = [*self.target.columns, *self.source.columns]
                     raise CheckDefinitionError(
                         f"{parameter}: no column {name!r} in either table. {_near(name, columns)}"
                     )
+        for pattern in self.options.excluded:
+            if not any(_matches(column.name, pattern) for column in columns):
+                what = "that matches" if _GLOB & set(pattern) else ""
+                raise CheckDefinitionError(
+                    f"exclude_columns: no column {f'{what} {pattern!r}'.strip()} in either table. "
+                    f"{_near(pattern, columns)}"
+                )
 
     def keys(self) -> tuple[BoundColumn, ...]:
         """The key's columns, in the order in which they are named."""
@@ -97,7 +111,29 @@ class ColumnBinder:
                 self._add(found, target)
         if not named:
             found.differences += self._only_in_source()
+        self._require_compared(found, is_named=bool(named))
         return found
+
+    def _require_compared(self, found: ColumnPairs, *, is_named: bool) -> None:
+        """Refuse a comparison that leaves out what was asked for, and would not fail for it."""
+        left_out = dict(found.excluded)
+        if self.options.may_lack_columns:
+            left_out |= {one.column: one.detail for one in found.differences if one.is_left_out}
+        if is_named and left_out:
+            name, why = next(iter(left_out.items()))
+            raise CheckDefinitionError(
+                f"columns: {name!r} is asked for, but would not be compared: {why}. Take it out of "
+                "columns, or remove what keeps it from being compared"
+            )
+        would_fail = not self.options.may_lack_columns and any(
+            one.is_left_out for one in found.differences
+        )
+        has_others = len(self.target.columns) > len(self.options.keys)
+        if has_others and not found.bound and not would_fail:
+            raise CheckDefinitionError(
+                f"no column is left to compare in {self.target.table} beside the key. For the "
+                "keys alone there is key_parity"
+            )
 
     def _add(self, found: ColumnPairs, target: Column) -> None:
         source = self.source.column(target.name)
@@ -115,9 +151,11 @@ class ColumnBinder:
     def _column(self, source: Column, target: Column, common: Column) -> BoundColumn:
         name, options = folded(target.name), self.options
         tolerance = options.tolerances.get(name)
+        # A tolerance says itself how near is near enough: beside it, all digits count. Decimals
+        # that had to become doubles have lost digits already.
+        is_whole = tolerance is not None or _lose_digits(source, target, common)
         rounding = Rounding(
-            # A tolerance says itself how near is near enough: beside it, all digits count.
-            float_precision=options.float_precision if tolerance is None else None,
+            float_precision=None if is_whole else options.float_precision,
             timestamp_precision=options.timestamp_precision,
             is_unordered=name in options.unordered,
         )
@@ -148,15 +186,29 @@ class ColumnBinder:
         rounding = Rounding(timestamp_precision=self.options.timestamp_precision)
         values, castable = [], []
         for side, own in (("source", source), ("target", target)):
-            if cast and own.type_text != cast:
-                read, is_castable = _cast(own, cast)
+            if not cast or own.type_text == cast:
+                value = self._value(own, common)
+            elif needs_zone(own, common):
+                value = self._key_in_zone(own, common, side)
+            else:
+                read, is_castable = key_cast_sql(own, cast)
                 value = self._normalized(read, common)
                 castable.append((side, is_castable))
-            else:
-                value = self._value(own, common)
             values.append(rounded_sql(value, common, rounding))
         return BoundColumn(
             self._pair(source, target, common, values), common, EXACT, tuple(castable)
+        )
+
+    def _key_in_zone(self, own: Column, common: Column, side: str) -> str:
+        """A local date or time of the key as a moment; the session's zone has no say in it."""
+        zone = self.options.assume_timezone
+        is_moment = common.family is TypeFamily.TIMESTAMP
+        if zone and is_moment and own.family is not TypeFamily.STRING:
+            return key_in_zone_sql(own, zone)
+        raise CheckDefinitionError(
+            f"key_cast: {own.name!r} is {own.type_text.upper()} in the {side} table; as "
+            f"{common.type_text.upper()} it would be another value in another zone. "
+            f"{_zone_advice(own, common)}"
         )
 
     def _common_key(self, source: Column, target: Column) -> Column:
@@ -165,11 +217,13 @@ class ColumnBinder:
             return common
         types = [source.type_text, target.type_text]
         example = next((text for text in types if not text.startswith("string")), "string")
+        advice = f"Say what to read both as, such as key_cast={{{target.name!r}: {example!r}}}"
+        if needs_zone(source, target):
+            advice = _zone_advice(source, target)
         raise CheckDefinitionError(
             f"key_columns: {target.name!r} is {source.type_text.upper()} in the source "
             f"{self.source.table} and {target.type_text.upper()} in the target "
-            f"{self.target.table}: {detail}. Say what to read both as, such as "
-            f"key_cast={{{target.name!r}: {example!r}}}"
+            f"{self.target.table}: {detail}. {advice}"
         )
 
     def _value(self, own: Column, common: Column) -> str:
@@ -228,20 +282,24 @@ def _meet(source: Column, target: Column, assume_timezone: str) -> tuple[Column 
         if {source.family, target.family} == {TypeFamily.TIMESTAMP, TypeFamily.TIMESTAMP_NTZ}:
             detail = "which moment a TIMESTAMP_NTZ is, only assume_timezone can say"
         return None, "incompatible", detail
-    if any(loses_digits(own, common) for own in (source, target)):
+    if _lose_digits(source, target, common):
         detail = "no decimal holds the digits of both, so they are compared as doubles"
         return common, "compared_as_double", detail
     return common, "", ""
 
 
-def _cast(own: Column, cast: str) -> tuple[str, str]:
-    """The key as it is to be read, and whether it can be; digits that get lost are a failure."""
-    raw = quote(own.name)
-    read = f"try_cast({raw} AS {cast})"
-    exact = {TypeFamily.INTEGER, TypeFamily.DECIMAL}
-    if own.family.is_number and Column(own.name, cast).family in exact:
-        return read, f"(CASE WHEN {read} IS NULL THEN {raw} IS NULL ELSE {raw} = {read} END)"
-    return read, f"({raw} IS NULL OR {read} IS NOT NULL)"
+def _lose_digits(source: Column, target: Column, common: Column) -> bool:
+    return any(loses_digits(own, common) for own in (source, target))
+
+
+def _zone_advice(one: Column, other: Column) -> str:
+    """How a key that is a moment on one side only can be read on both."""
+    if TypeFamily.STRING in {one.family, other.family}:
+        return "Give one of the tables a view that casts it"
+    return (
+        f"Give assume_timezone, the zone of the local times, with "
+        f"key_cast={{{other.name!r}: 'timestamp'}}"
+    )
 
 
 def _found(pinned: PinnedTable, side: str, name: str, parameter: str) -> Column:

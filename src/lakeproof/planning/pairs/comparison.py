@@ -92,7 +92,8 @@ def _method(
     if options.method is not None:
         return options.method, "the rule asks for it"
     source, target = (side.pinned for side in sides)
-    is_one = source.table_id == target.table_id and source.position == target.position is not None
+    is_same = source.table_id == target.table_id and source.location == target.location
+    is_one = is_same and source.position == target.position is not None
     if not is_one:
         return Method.CELLS, "sums of row hashes show whether and where the tables differ"
     if sides[0].where != sides[1].where:

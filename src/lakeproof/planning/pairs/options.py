@@ -21,7 +21,10 @@ from lakeproof.model.pairing import (
 
 @dataclass(frozen=True, slots=True)
 class CompareOptions:
-    """What a rule asks for. `method` is None where the plan chooses."""
+    """What a rule asks for. `method` is None where the plan chooses.
+
+    `may_lack_columns`: only the columns that both tables have are compared.
+    """
 
     keys: tuple[str, ...]
     key_casts: Mapping[str, str]
@@ -39,6 +42,7 @@ class CompareOptions:
     method: Method | None
     sample_parts: int
     row_limit: int | None
+    may_lack_columns: bool = False
 
     @property
     def by_column(self) -> dict[str, Sequence[str]]:
@@ -77,6 +81,7 @@ def options_of(arguments: Arguments) -> CompareOptions:
         if sample is None
         else round(exact_decimal(sample) * SAMPLE_PARTS),
         row_limit=found.get("limit"),
+        may_lack_columns=found.get("schema") == "common",
     )
 
 

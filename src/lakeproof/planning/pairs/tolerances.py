@@ -1,9 +1,9 @@
 """Whether two numbers agree within a tolerance, as SQL that does not round.
 
-Integers and decimals are compared as decimals. A share `a / 10^b` is multiplied out, so that
-nothing is divided: |target - source| * 10^b <= a * |source|. The types are chosen so narrow that
-Spark keeps every digit of the products; values too wide for them are compared as doubles, as is
-everything where a side is one.
+Integers and decimals are compared as decimals: their difference is taken to the last digit, and
+what does not fit is unequal. A share `a / 10^b` is multiplied out, so that nothing is divided:
+|target - source| * 10^b <= a * |source|. The types are chosen so narrow that Spark keeps every
+digit of the products. Everything is compared as doubles where a side is one.
 """
 
 from __future__ import annotations
@@ -17,6 +17,9 @@ from lakeproof.planning.pairs.types import DECIMAL_DIGITS_MAX, decimal_size
 
 _WIDE = Context(prec=1000)
 _EXACT_DOUBLE_MAX = 10**15
+_KEPT_SCALE = 6
+_LEAN = "1.00000000000001D"
+"""More than doubles may err in a product."""
 _FAR_FROM_INFINITY = "1e290D"
 
 
@@ -27,17 +30,15 @@ def equal_numbers_sql(source: Column, target: Column, tolerance: ColumnTolerance
     """
     if TypeFamily.FLOAT in {source.family, target.family}:
         return null_safe(_as_doubles(tolerance))
-    scale = max(decimal_size(column)[1] for column in (source, target))
-    if not _is_given(tolerance):
-        # The wider scale holds all values of its side, so a cast that fails says they differ.
-        left, right = (
-            f"try_cast({side} AS DECIMAL({DECIMAL_DIGITS_MAX},{scale}))"
-            for side in ("{source}", "{target}")
-        )
-        return null_safe(f"{left} <=> {right}")
-    exact = _as_decimals(tolerance, scale)
-    doubles = _as_doubles(tolerance)
-    return null_safe(f"coalesce({exact}, {doubles})" if exact else doubles)
+    whole, scale = map(max, zip(decimal_size(source), decimal_size(target), strict=True))
+    # The wider scale holds all values of its side, so a cast that fails says they differ.
+    left, right = _decimals(DECIMAL_DIGITS_MAX, scale)
+    within = [f"{left} = {right}"]
+    if Decimal(tolerance.relative or 0):
+        within += _shares(tolerance, whole, scale)
+    if Decimal(tolerance.absolute or 0):
+        within.append(f"{_apart(scale)} <= {_floored(tolerance.absolute, scale)}")
+    return null_safe(f"coalesce({' OR '.join(within)}, false)")
 
 
 def null_safe(equal: str) -> str:
@@ -48,28 +49,54 @@ def null_safe(equal: str) -> str:
     )
 
 
-def _is_given(tolerance: ColumnTolerance) -> bool:
-    return any(Decimal(bound or 0) for bound in (tolerance.absolute, tolerance.relative))
+def _decimals(digits: int, scale: int) -> list[str]:
+    """Source and target under one type; NULL where the value does not fit."""
+    return [f"try_cast({side} AS DECIMAL({digits},{scale}))" for side in ("{source}", "{target}")]
 
 
-def _as_decimals(tolerance: ColumnTolerance, scale: int) -> str:
-    """NULL where a value does not fit; '' if none would."""
+def _apart(scale: int) -> str:
+    """How far they are apart, to the last digit; NULL if that does not fit."""
+    source, target = _decimals(_wide_digits(scale), scale)
+    return f"abs(try_subtract({target}, {source}))"
+
+
+def _wide_digits(scale: int) -> int:
+    # Of a difference with a digit too many, Spark drops the last one behind the point, if there
+    # are more than six.
+    return DECIMAL_DIGITS_MAX - (scale > _KEPT_SCALE)
+
+
+def _floored(bound: str, scale: int) -> str:
+    """The bound at that scale: no difference lies between it and the bound."""
+    largest = _WIDE.scaleb(Decimal(10**DECIMAL_DIGITS_MAX - 1), -scale)
+    floor = min(Decimal(bound), largest).quantize(
+        _WIDE.scaleb(Decimal(1), -scale), ROUND_FLOOR, _WIDE
+    )
+    return f"{floor:f}BD"
+
+
+def _shares(tolerance: ColumnTolerance, whole: int, scale: int) -> list[str]:
+    """Conditions of which each is enough; the numbers have so many digits around the point.
+
+    The first is exact, of numbers with room for the products. The second is for larger ones: the
+    products are doubles, and what is so near to the bound that these may err is unequal.
+    """
     factor, power = _multiplied_out(tolerance)
     # A difference has one digit more than its numbers, a product one more than its factors.
     digits = DECIMAL_DIGITS_MAX - 2 - max(len(str(factor)), power + 1)
-    if digits <= scale:
-        return ""
-    source, target = (
-        f"try_cast({side} AS DECIMAL({digits},{scale}))" for side in ("{source}", "{target}")
-    )
-    apart = f"abs({target} - {source})"
-    share = f"{apart} * {10**power}BD <= {factor}BD * abs({source})"
-    if not tolerance.absolute:
-        return f"({share})"
-    largest = _WIDE.scaleb(Decimal(10 ** (digits + 1) - 1), -scale)
-    bound = min(Decimal(tolerance.absolute), largest)
-    floor = bound.quantize(_WIDE.scaleb(Decimal(1), -scale), ROUND_FLOOR, _WIDE)
-    return f"({share} OR {apart} <= {floor:f}BD)"
+    found = []
+    if digits > scale:
+        source, target = _decimals(digits, scale)
+        found.append(
+            f"abs({target} - {source}) * {10**power}BD <= {factor}BD * abs({source})",
+        )
+    if digits < whole + scale:
+        share = _double(Decimal(tolerance.relative))
+        found.append(
+            f"CAST({_apart(scale)} AS DOUBLE) * {_LEAN} <= "
+            f"{share} * abs(CAST({{source}} AS DOUBLE))"
+        )
+    return found
 
 
 def _as_doubles(tolerance: ColumnTolerance) -> str:

@@ -21,6 +21,23 @@ _COMMON = {
     frozenset({TypeFamily.FLOAT}): "double",
     frozenset({TypeFamily.STRING}): "string",
 }
+_LOCAL = frozenset({TypeFamily.TIMESTAMP_NTZ, TypeFamily.DATE, TypeFamily.STRING})
+_CAST_BACK = frozenset(
+    {
+        *(TypeFamily.INTEGER, TypeFamily.DECIMAL, TypeFamily.FLOAT, TypeFamily.BOOLEAN),
+        *(TypeFamily.DATE, TypeFamily.TIMESTAMP, TypeFamily.TIMESTAMP_NTZ),
+    }
+)
+"""Whatever they are cast to, the way back shows whether something was lost."""
+
+_LOST_IN_TEXT = {
+    # So many digits are always kept.
+    "float": "[1-9]([.]?[0-9]){6}",
+    "double": "[1-9]([.]?[0-9]){15}",
+    "date": "[0-9][T ].*[^ ]",
+    # Digits below microseconds, and a zone.
+    "timestamp_ntz": "[.].{6}.*[^0 ]|[A-SU-Za-z+]|:.*-",
+}
 _NTZ_EPOCH = "TIMESTAMP_NTZ'1970-01-01 00:00:00'"
 
 
@@ -113,9 +130,45 @@ def converted_sql(
     return f"map_from_entries(transform(map_entries({value}), {item} -> {entry}))"
 
 
+def needs_zone(own: Column, other: Column) -> bool:
+    """Whether one is a moment and the other a local date or time, or a text of either."""
+    families = {own.family, other.family}
+    return TypeFamily.TIMESTAMP in families and bool(families & _LOCAL)
+
+
+def key_in_zone_sql(own: Column, assume_timezone: str) -> str:
+    """A local date or time as the moment that it is in that zone."""
+    local = Column(own.name, "timestamp_ntz")
+    value = converted_sql(quote(own.name), own, local)
+    return converted_sql(value, local, Column(own.name, "timestamp"), assume_timezone)
+
+
+def key_cast_sql(own: Column, cast: str) -> tuple[str, str]:
+    """A key as it is to be read, and whether it can be: digits that get lost are a failure."""
+    raw = quote(own.name)
+    if own.is_collated:
+        raw = f"({raw} COLLATE UTF8_BINARY)"
+    read = f"try_cast({raw} AS {cast})"
+    if own.family in _CAST_BACK:
+        return read, f"({raw} <=> try_cast({read} AS {own.type_text}))"
+    is_read = f"{read} IS NOT NULL"
+    lost = _lost_in_text(cast) if own.family is TypeFamily.STRING else ""
+    if lost:
+        is_read += f" AND NOT {raw} RLIKE {text_sql(lost)}"
+    return read, f"({raw} IS NULL OR {is_read})"
+
+
 def ntz_micros_sql(value: str) -> str:
     """Microseconds since 1970 of a timestamp without zone; no session's zone has a say in it."""
     return f"CAST(CAST({value} - {_NTZ_EPOCH} AS DECIMAL(20, 6)) * 1000000 AS BIGINT)"
+
+
+def _lost_in_text(cast: str) -> str:
+    """What a text that can be read as that type holds beyond its values, as a pattern."""
+    decimal = _DECIMAL.fullmatch(cast)
+    if decimal:
+        return f"[.].{{{decimal[2]}}}.*[^0 ]|[eE]"
+    return _LOST_IN_TEXT.get(cast, "")
 
 
 def _common_struct(source: Column, target: Column, assume_timezone: str) -> Column | None:

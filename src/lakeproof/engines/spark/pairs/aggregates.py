@@ -41,7 +41,7 @@ def compare_counts(
         numbers={"source_count": source, "target_count": target},
         mismatches=abs(target - source),
         total=max(source, target),
-        metadata={**step.notes, "empty": not source and not target},
+        metadata={**step.notes, **_emptiness(step, is_empty=not source and not target)},
     )
 
 
@@ -53,10 +53,8 @@ def compare_aggregates(
         with time_limit(spark, timeout_seconds):
             found = _compare(spark, step)
     except LakeproofError:
-        release_aggregates(spark, step)
         raise
     except Exception:
-        release_aggregates(spark, step)
         error = failed_side(spark, step, timeout_seconds)
         if not error:  # neither side breaks alone, so it is no matter of one of them
             raise
@@ -76,6 +74,15 @@ def _without_verdict(step: CountStep | AggregateStep, error: str) -> PairFound:
 
 
 def _compare(spark: SparkSession, step: AggregateStep) -> PairFound:
+    try:
+        return _found(spark, step)
+    except BaseException:
+        release_aggregates(spark, step)
+        spark.catalog.dropTempView(step.view)
+        raise
+
+
+def _found(spark: SparkSession, step: AggregateStep) -> PairFound:
     held = _held_view(step)
     frame = spark.sql(_differences_sql(step))
     frame.createOrReplaceTempView(held)
@@ -93,19 +100,20 @@ def _compare(spark: SparkSession, step: AggregateStep) -> PairFound:
     if mismatches:
         spark.sql(violations_sql(step, held, types)).createOrReplaceTempView(step.view)
     samples = read_samples(spark, step, held, types) if mismatches else ()
-    # The target's values; groups that it lacks may be more.
-    checked = max(int(totals["checked"]) * len(step.aggregates), mismatches)
+    checked = compared * len(step.aggregates)
     return PairFound(
         numbers={"mismatches": mismatches, "total_checked": checked},
         mismatches=mismatches,
-        total=compared * len(step.aggregates),
+        total=checked,
         view=step.view if mismatches else "",
         columns=columns,
         samples=samples,
         metadata={
             **step.notes,
             "samples": sample_notes(samples),
-            "empty": _is_empty(totals),
+            "source_rows": totals["source_rows"],
+            "target_rows": totals["target_rows"],
+            **_emptiness(step, is_empty=_is_empty(totals)),
         },
     )
 
@@ -131,9 +139,9 @@ def _differences_sql(step: AggregateStep) -> str:
         *names,
     ]
     return (
-        "SELECT difference, count(*) AS copies, count_if(in_target) AS target_copies, "
+        "SELECT difference, count(*) AS copies, "
         "max(source_rows) AS source_rows, max(target_rows) AS target_rows\n"
-        "FROM (SELECT in_target, source_rows, target_rows,\n"
+        "FROM (SELECT source_rows, target_rows,\n"
         f"if({' OR '.join(names)}, struct({', '.join(kept)}, in_source, in_target), NULL) "
         f"AS difference\nFROM (SELECT *, {judged}\nFROM (\n{_joined_sql(step)}\n)))\n"
         "GROUP BY difference"
@@ -169,10 +177,18 @@ def _totals_sql(step: AggregateStep) -> str:
         for number in range(len(step.aggregates))
     )
     return (
-        "SELECT coalesce(sum(copies), 0) AS compared, coalesce(sum(target_copies), 0) AS checked, "
+        "SELECT coalesce(sum(copies), 0) AS compared, "
         f"max(source_rows) AS source_rows, max(target_rows) AS target_rows, {misses}\n"
         f"FROM {quote(_held_view(step))}"
     )
+
+
+def _emptiness(step: CountStep | AggregateStep, *, is_empty: bool) -> dict[str, object]:
+    """Whether there was nothing to look at, and whether that is because of a condition."""
+    if not is_empty:
+        return {"empty": False}
+    is_narrowed = bool(step.source.where or step.target.where)
+    return {"empty": True, "empty_reason": "selection" if is_narrowed else "tables"}
 
 
 def _is_empty(totals: Row) -> bool:

@@ -96,12 +96,18 @@ def readable_keys(bad: Mapping[int, Cell]) -> tuple[set[int], list[int]]:
 
 
 def keys_in(spark: SparkSession, rows: PairRows, cells: Iterable[int]) -> set[int] | None:
-    """The key hashes of the rows that differ in these cells; None if there are too many."""
-    listed = ", ".join(str(number) for number in sorted(cells))
+    """The key hashes of the rows that differ in these cells; None if there are too many.
+
+    A semi-join: of a condition on the hash, Spark would make all forms that it can have under the
+    names of its columns, which doubles with each column.
+    """
+    listed = ",".join(str(number) for number in sorted(cells))
     words = ", ".join(rows.hashes)
     found = spark.sql(
-        f"SELECT DISTINCT key_hash FROM (SELECT key_hash, {words}\n"
-        f"FROM (\n{rows.union_sql(('key_hash', *rows.hashes))}\n)\nWHERE {_CELL} IN ({listed})\n"
+        f"SELECT DISTINCT key_hash FROM (SELECT /*+ BROADCAST(wanted) */ key_hash, {words}\n"
+        f"FROM (\n{rows.union_sql(('key_hash', *rows.hashes))}\n)\n"
+        f"LEFT SEMI JOIN (SELECT explode(split('{listed}', ',')) AS cell) wanted\n"
+        f"ON {_CELL} = CAST(wanted.cell AS INT)\n"
         f"GROUP BY key_hash, {words} HAVING sum(side) <> 0) LIMIT {KEYS_MAX + 1}"
     ).collect()
     return {int(row["key_hash"]) for row in found} if len(found) <= KEYS_MAX else None
@@ -134,10 +140,10 @@ def drilled_sql(rows: PairRows, keys: Collection[int], view: str) -> str:
 
     A semi-join, since Spark moves it below the hashes: only those of the rows found are computed.
     """
-    columns = (*rows.keys, *rows.values, *rows.hashes, "exact_hash", "null_key")
+    columns = (*rows.identity, *rows.values, *rows.hashes, "exact_hash", "null_key")
     within = f"key_hash = wanted.value{_key_range(rows, keys)}"
     return "\nUNION ALL ".join(
-        f"SELECT /*+ BROADCAST(wanted) */ {side} AS side, {', '.join(columns)} FROM (\n{sql}\n)\n"
+        f"SELECT /*+ BROADCAST(wanted) */ {rows.selected(columns, side)} FROM (\n{sql}\n)\n"
         f"LEFT SEMI JOIN {view} wanted ON {within}"
         for side, sql in ((SOURCE, rows.source_sql), (TARGET, rows.target_sql))
     )

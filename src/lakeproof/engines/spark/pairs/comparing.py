@@ -23,7 +23,7 @@ from lakeproof.engines.spark.pairs.numbers import (
     without_verdict,
 )
 from lakeproof.engines.spark.pairs.output import ensure_output, write_differences
-from lakeproof.engines.spark.pairs.rows import PairRows, rows_of
+from lakeproof.engines.spark.pairs.rows import PairRows, casts_keys, rows_of
 from lakeproof.engines.spark.pairs.shared_files import SharedFiles, without_shared_files
 from lakeproof.engines.spark.pairs.uniqueness import count_keys, count_rows, source_uniqueness
 from lakeproof.errors import LakeproofError
@@ -75,12 +75,17 @@ def _written(spark: SparkSession, rows: PairRows, compared: Compared) -> Compare
     if table is None or compared.found.error:
         return compared
     if compared.differences is None:
-        columns = (*rows.keys, "null_key")
+        columns = (*rows.identity, "null_key")
         if not rows.step.as_sets:
             columns = (*columns, *rows.values, *rows.hashes, "exact_hash")
         nothing = f"SELECT * FROM (\n{rows.union_sql(columns)}\n) WHERE false"
         compared = replace(compared, differences=find_differences(spark, rows, nothing))
-    write_differences(spark, rows.step, table)
+    try:
+        write_differences(spark, rows.step, table)
+    except BaseException:
+        if compared.differences is not None:
+            compared.differences.forget()
+        raise
     return compared
 
 
@@ -170,7 +175,7 @@ def _differences(
     finally:
         drilled.release()
     if differences.duplicate_keys and rows.step.duplicates is not DuplicatePolicy.MULTISET:
-        differences.release()
+        differences.forget()
         raise _HashJoinNeededError("keys repeat among the rows that differ")
     return differences
 
@@ -186,9 +191,13 @@ def _by_hash_join(spark: SparkSession, rows: PairRows, facts: dict[str, object])
         differences = None
         if joined.differing:
             differences = find_differences(spark, rows, joined.drilled_sql)
-            error = _change_text(rows, joined, differences)
+            try:
+                error = _change_text(rows, joined, differences)
+            except BaseException:
+                differences.forget()
+                raise
             if error:
-                differences.release()
+                differences.forget()
                 return Compared(without_verdict(rows, totals, Method.HASH_JOIN, error))
     finally:
         joined.release()
@@ -215,12 +224,7 @@ def _change_text(rows: PairRows, joined: JoinFound, differences: Differences) ->
 
 def _judges_keys(step: CompareStep) -> bool:
     """Whether single keys can be wrong by themselves, so that all of them must be looked at."""
-    is_cast = any(
-        key.type_text != column.type_text
-        for key in step.keys
-        for column in (key.source, key.target)
-    )
-    return is_cast or step.null_keys is NullKeyPolicy.FAIL
+    return casts_keys(step) or step.null_keys is NullKeyPolicy.FAIL
 
 
 def _ensure_sound_keys(step: CompareStep, null_keys: int, uncastable_keys: int) -> None:

@@ -46,7 +46,7 @@ def copies_sql(rows: PairRows, drilled_sql: str, once: str) -> str:
     carried = ("null_key", "source_rows", "target_rows")
     misses = [f"misses_{number}" for number in range(len(rows.step.columns))]
     columns = [
-        *(f"once.{name}" for name in (*rows.keys, *carried)),
+        *(f"once.{name}" for name in (*rows.identity, *carried)),
         "found.shown.source_row AS source_row",
         "found.shown.target_row AS target_row",
         *(f"coalesce(found.{name}, 0L) AS {name}" for name in misses),
@@ -65,7 +65,7 @@ def _unmatched_sql(rows: PairRows, drilled_sql: str, once: str) -> str:
 
     A pair that differs in no column within the tolerances is a match after all.
     """
-    keys = ", ".join(rows.keys)
+    keys = ", ".join(rows.identity)
     misses = [f"misses_{number}" for number in range(len(rows.step.columns))]
     sums = "".join(f", sum({name}) AS {name}" for name in misses)
     differs = " OR ".join(f"{name} > 0" for name in misses) or "false"
@@ -82,9 +82,11 @@ def _pairs_sql(rows: PairRows, drilled_sql: str, once: str) -> str:
     """Rows without an equal one, in pairs by rank: first those with the same exact columns.
 
     Both sides number those alike, so that the number alone finds the partner. A row is left
-    alone if the other side has none left.
+    alone if the other side has none left. Where several columns are inexact, two copies may be
+    paired so that they differ although another pairing would match: a difference too many, never
+    one too few.
     """
-    keys = ", ".join(rows.keys)
+    keys = ", ".join(rows.identity)
     counts = (
         f"least(count_if(side = {SOURCE}) OVER (PARTITION BY {{0}}), "
         f"count_if(side = {TARGET}) OVER (PARTITION BY {{0}}))"
@@ -110,7 +112,7 @@ def _pairs_sql(rows: PairRows, drilled_sql: str, once: str) -> str:
 
 
 def _rows_sql(rows: PairRows, drilled_sql: str, once: str) -> str:
-    keys, hashes = ", ".join(rows.keys), ", ".join(rows.hashes)
+    keys, hashes = ", ".join(rows.identity), ", ".join(rows.hashes)
     return (
         f"SELECT /*+ MERGE(suspect) */ side, {keys}, {hashes}, exact_hash, "
         f"{row_sql(rows.step)} AS compared\nFROM (\n{drilled_sql}\n) drilled\n"

@@ -6,6 +6,7 @@ long way, by windows (`copies`).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +22,7 @@ from lakeproof.model.pairing import (
     NullKeyPolicy,
     Sample,
 )
-from lakeproof.planning.pairs.steps import CompareStep
+from lakeproof.planning.pairs.steps import AggregateStep, CompareStep
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -56,15 +57,16 @@ class Differences:
     columns: tuple[ColumnMatch, ...]
     samples: tuple[Sample, ...]
     frame: DataFrame
-    held: tuple[DataFrame, ...]
-    inner_views: tuple[str, ...]
+    held: Mapping[str, DataFrame]
+    step: CompareStep
 
     def release(self) -> None:
         """Give back the memory; the step's views stay, and are computed anew if they are read."""
-        for view in self.inner_views:
-            self.frame.sparkSession.catalog.dropTempView(view)
-        for frame in self.held:
-            frame.unpersist()
+        _release(self.frame.sparkSession, self.held, self.step)
+
+    def forget(self) -> None:
+        """Leave nothing, since nobody will read what differs."""
+        _forget(self.frame.sparkSession, self.held, self.step)
 
 
 def differences_view(step: CompareStep) -> str:
@@ -72,19 +74,36 @@ def differences_view(step: CompareStep) -> str:
     return f"{step.view}_differences"
 
 
+def views_of(step: CompareStep | AggregateStep) -> tuple[str, ...]:
+    """The views that a step leaves for those who read what differs."""
+    return (step.view, differences_view(step)) if isinstance(step, CompareStep) else (step.view,)
+
+
 def find_differences(spark: SparkSession, rows: PairRows, drilled_sql: str) -> Differences:
     """Judge the keys of `drilled_sql`, which returns all their rows on both sides.
 
-    Its columns: side, key_*, value_*, hash_*, exact_hash, null_key; of sets only side, key_* and
-    null_key. Two actions, three if keys have copies; then it is read twice.
+    Its columns: side, the key's identity, value_*, hash_*, exact_hash, null_key; of sets only side,
+    the identity and null_key. Two actions, three if keys have copies; then it is read twice.
     """
+    held: dict[str, DataFrame] = {}
+    try:
+        return _find(spark, rows, drilled_sql, held)
+    except BaseException:
+        _forget(spark, held, rows.step)
+        raise
+
+
+def _find(
+    spark: SparkSession, rows: PairRows, drilled_sql: str, held: dict[str, DataFrame]
+) -> Differences:
+    """What the executors have to hold is put into `held`, by the name of its view."""
     step = rows.step
     once, copies, judged = (f"{step.view}_{part}" for part in ("once", "copies", "judged"))
-    held = [_hold(spark, _once_sql(rows, drilled_sql), once)]
+    _hold(spark, _once_sql(rows, drilled_sql), once, held)
     spark.sql(_judged_sql(rows, f"SELECT * FROM {quote(once)}")).createOrReplaceTempView(judged)
     totals = _totals(spark, rows, judged)
     if totals["duplicate_keys"] and not step.as_sets:
-        held.append(_hold(spark, copies_sql(rows, drilled_sql, once), copies))
+        _hold(spark, copies_sql(rows, drilled_sql, once), copies, held)
         both = (
             f"SELECT * FROM {quote(once)} WHERE NOT ({has_copies()})\n"
             f"UNION ALL SELECT * FROM {quote(copies)}"
@@ -101,15 +120,27 @@ def find_differences(spark: SparkSession, rows: PairRows, drilled_sql: str) -> D
         columns=tuple(ColumnMatch(name, count, 0) for name, count in misses.items()),
         samples=read_samples(spark, step, judged, types) if totals["differing"] else (),
         frame=frame,
-        held=tuple(held),
-        inner_views=(judged, *((once, copies) if len(held) > 1 else (once,))),
+        held=held,
+        step=step,
     )
 
 
-def _hold(spark: SparkSession, sql: str, view: str) -> DataFrame:
-    frame = spark.sql(sql).persist()
-    frame.createOrReplaceTempView(view)
-    return frame
+def _hold(spark: SparkSession, sql: str, view: str, held: dict[str, DataFrame]) -> None:
+    held[view] = spark.sql(sql).persist()
+    held[view].createOrReplaceTempView(view)
+
+
+def _release(spark: SparkSession, held: Mapping[str, DataFrame], step: CompareStep) -> None:
+    # What is held goes with its view. To unpersist the frame, Connect would look once more for the
+    # views that it was made of, and some are gone by now.
+    for view in (f"{step.view}_judged", *held):
+        spark.catalog.dropTempView(view)
+
+
+def _forget(spark: SparkSession, held: Mapping[str, DataFrame], step: CompareStep) -> None:
+    _release(spark, held, step)
+    for view in views_of(step):
+        spark.catalog.dropTempView(view)
 
 
 def _names(step: CompareStep) -> list[str]:
@@ -118,7 +149,7 @@ def _names(step: CompareStep) -> list[str]:
 
 def _once_sql(rows: PairRows, drilled_sql: str) -> str:
     """Each key with its row on either side, if it has one there."""
-    keys = ", ".join(rows.keys)
+    keys = ", ".join(rows.identity)
     row = row_sql(rows.step)
     misses = "".join(f", {sql}" for sql in misses_sql(rows.step))
     return (

@@ -31,6 +31,7 @@ class Drilled:
 
     view: str
     frame: DataFrame
+    listed: str
 
     @property
     def sql(self) -> str:
@@ -39,6 +40,7 @@ class Drilled:
     def release(self) -> None:
         self.frame.sparkSession.catalog.dropTempView(self.view)
         self.frame.unpersist()
+        self.frame.sparkSession.catalog.dropTempView(self.listed)
 
 
 def drill(spark: SparkSession, rows: PairRows, summed: PairRows, sums: CellSums) -> Drilled | None:
@@ -58,7 +60,11 @@ def drill(spark: SparkSession, rows: PairRows, summed: PairRows, sums: CellSums)
         if not 0 < len(keys) <= KEYS_MAX:
             return None
         drilled = _hold(spark, rows, keys)
-        wanted = cells_left(sums.bad, cells_of(spark, rows, drilled.view))
+        try:
+            wanted = cells_left(sums.bad, cells_of(spark, rows, drilled.view))
+        except BaseException:
+            drilled.release()
+            raise
         if not wanted:
             return drilled
         drilled.release()
@@ -66,8 +72,9 @@ def drill(spark: SparkSession, rows: PairRows, summed: PairRows, sums: CellSums)
 
 
 def _hold(spark: SparkSession, rows: PairRows, keys: set[int]) -> Drilled:
-    listed = values_view(spark, [str(key) for key in sorted(keys)], "BIGINT")
+    # By another name of BIGINT the view is ours alone to drop, whatever lists the rules have.
+    listed = values_view(spark, [str(key) for key in sorted(keys)], "LONG")
     frame = spark.sql(drilled_sql(rows, keys, listed)).persist()
-    drilled = Drilled(f"{rows.step.view}_drilled", frame)
+    drilled = Drilled(f"{rows.step.view}_drilled", frame, listed.strip("`"))
     frame.createOrReplaceTempView(drilled.view)
     return drilled

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -12,7 +13,7 @@ from lakeproof.model.names import quote
 from lakeproof.model.pairing import DuplicatePolicy, NullKeyPolicy
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame, Row, SparkSession
 
 _UNITS: Final = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
 _SENT_BYTES_MAX: Final = 2**25
@@ -50,8 +51,7 @@ class JoinFound:
 
     def release(self) -> None:
         """Give back the memory; the statements are of no use afterwards."""
-        self.frame.sparkSession.catalog.dropTempView(self.view)
-        self.frame.unpersist()
+        _release(self.frame, self.view)
 
 
 def join_by_hash(spark: SparkSession, rows: PairRows) -> JoinFound:
@@ -59,13 +59,12 @@ def join_by_hash(spark: SparkSession, rows: PairRows) -> JoinFound:
     counted = _counted(rows)
     view = f"{rows.step.view}_join"
     frame = spark.sql(_frame_sql(rows, counted)).persist()
-    frame.createOrReplaceTempView(view)
-    sums = ", ".join(f"coalesce(sum({name}), 0) AS {name}" for name in counted)
-    totals = spark.sql(
-        f"SELECT count_if(differs) AS differing, "
-        f"coalesce(sum({_key_bytes(rows)}) FILTER (WHERE differs), 0) AS key_bytes, {sums}\n"
-        f"FROM {quote(view)}"
-    ).collect()[0]
+    try:
+        frame.createOrReplaceTempView(view)
+        totals = _totals(spark, rows, view, counted)
+    except BaseException:
+        _release(frame, view)
+        raise
     found = {name: int(totals[name]) for name in ("differing", *counted)}
     may_be_sent = totals["key_bytes"] <= _sent_bytes_max(spark)
     return JoinFound(
@@ -77,9 +76,23 @@ def join_by_hash(spark: SparkSession, rows: PairRows) -> JoinFound:
     )
 
 
+def _totals(spark: SparkSession, rows: PairRows, view: str, counted: Iterable[str]) -> Row:
+    sums = ", ".join(f"coalesce(sum({name}), 0) AS {name}" for name in counted)
+    return spark.sql(
+        f"SELECT count_if(differs) AS differing, "
+        f"coalesce(sum({_key_bytes(rows)}) FILTER (WHERE differs), 0) AS key_bytes, {sums}\n"
+        f"FROM {quote(view)}"
+    ).collect()[0]
+
+
+def _release(frame: DataFrame, view: str) -> None:
+    frame.sparkSession.catalog.dropTempView(view)
+    frame.unpersist()
+
+
 def same_key(rows: PairRows, left: str, right: str, equals: str = "<=>") -> str:
     """The condition that two relations, by their aliases, hold the same key; NULL equals NULL."""
-    return " AND ".join(f"{left}.{key} {equals} {right}.{key}" for key in rows.keys)
+    return " AND ".join(f"{left}.{key} {equals} {right}.{key}" for key in rows.identity)
 
 
 def half_sums(rows: PairRows) -> dict[str, str]:
@@ -99,7 +112,7 @@ def half_sums(rows: PairRows) -> dict[str, str]:
 
 def _frame_sql(rows: PairRows, counted: dict[str, str]) -> str:
     """One row for each differing key, and one for all the others together."""
-    kept = {key: f"if(differs, {key}, NULL)" for key in rows.keys}
+    kept = {key: f"if(differs, {key}, NULL)" for key in rows.identity}
     sums = ", ".join(f"sum({sql}) AS {name}" for name, sql in counted.items())
     return (
         f"SELECT differs, {', '.join(f'{sql} AS {key}' for key, sql in kept.items())}, {sums}\n"
@@ -110,7 +123,7 @@ def _frame_sql(rows: PairRows, counted: dict[str, str]) -> str:
 
 def _keys_sql(rows: PairRows) -> str:
     """One row for each key. A key that could not be cast is NULL, and still no NULL key."""
-    keys = ", ".join(rows.keys)
+    keys = ", ".join(rows.identity)
     sums = {} if rows.step.as_sets else half_sums(rows)
     hashes = () if rows.step.as_sets else rows.hashes
     counts = {
@@ -125,7 +138,7 @@ def _keys_sql(rows: PairRows) -> str:
         f"SELECT *, if({null_key}, source_rows - uncastable_source, 0) AS null_rows_source, "
         f"if({null_key}, target_rows - uncastable_target, 0) AS null_rows_target\n"
         f"FROM (SELECT {keys}, {aggregates}\nFROM (SELECT {_divided(rows)}*\n"
-        f"FROM (\n{rows.union_sql((*rows.keys, *hashes, 'is_castable'))}\n))\nGROUP BY {keys})"
+        f"FROM (\n{rows.union_sql((*rows.identity, *hashes, 'is_castable'))}\n))\nGROUP BY {keys})"
     )
 
 
@@ -175,18 +188,19 @@ def _counted(rows: PairRows) -> dict[str, str]:
 
 
 def _differing_sql(rows: PairRows, view: str) -> str:
-    return f"SELECT {', '.join(rows.keys)} FROM {quote(view)} WHERE differs"
+    return f"SELECT {', '.join(rows.identity)} FROM {quote(view)} WHERE differs"
 
 
 def _drilled_sql(rows: PairRows, view: str, found: dict[str, int], way: str) -> str:
     """`way` is a hint: left alone, Spark might send more through the driver than it takes."""
     if rows.step.as_sets:
-        wanted = f"{', '.join(rows.keys)}, null_keys_source + null_keys_target > 0 AS null_key"
+        null_key = "null_keys_source + null_keys_target > 0 AS null_key"
+        wanted = ", ".join([*rows.identity, null_key])
         return "\nUNION ALL ".join(
             f"SELECT {side} AS side, {wanted} FROM {quote(view)} WHERE differs AND {count} > 0"
             for side, count in ((SOURCE, "source_rows"), (TARGET, "target_rows"))
         )
-    columns = (*rows.keys, *rows.values, *rows.hashes, "exact_hash", "null_key")
+    columns = (*rows.identity, *rows.values, *rows.hashes, "exact_hash", "null_key")
     nulls = ("null_keys_source", "null_keys_target", "uncastable_keys")
     has_no_nulls = not any(found[name] for name in nulls)  # then a quicker equality will do
     return (

@@ -107,7 +107,8 @@ def pair_found(
         samples=differences.samples if differences else (),
         metadata={
             **_metadata(rows, totals, method),
-            **_sampled(step.notes.get("sample"), mismatches, total),
+            **_sampled(step.notes.get("sample"), totals.total_keys, mismatches, total),
+            "compared_rows": _compared_rows(totals, differences),
             **facts,
         },
     )
@@ -121,26 +122,30 @@ def without_verdict(rows: PairRows, totals: KeyTotals, method: Method, error: st
 def _columns(
     rows: PairRows, totals: KeyTotals, differences: Differences | None
 ) -> tuple[ColumnMatch, ...]:
-    """The columns with the number of rows that both sides have, key by key."""
-    unequal = differences.unequal_copies if differences else 0
-    compared = (totals.source_rows + totals.target_rows - unequal) // 2
+    compared = _compared_rows(totals, differences)
     if differences is None:
         return tuple(ColumnMatch(column.name, 0, compared) for column in rows.step.columns)
     return tuple(replace(column, compared=compared) for column in differences.columns)
 
 
+def _compared_rows(totals: KeyTotals, differences: Differences | None) -> int:
+    """The rows that both sides have, key by key."""
+    unequal = differences.unequal_copies if differences else 0
+    return max((totals.source_rows + totals.target_rows - unequal) // 2, 0)
+
+
 def _metadata(rows: PairRows, totals: KeyTotals, method: Method) -> dict[str, object]:
     step = rows.step
-    empty = ""
-    if not totals.source_rows and not totals.target_rows:
-        empty = "selection" if step.source.where or step.target.where else "tables"
+    is_empty = not totals.source_rows and not totals.target_rows
+    is_narrowed = bool(step.source.where or step.target.where)
     return {
         **step.notes,
         "method": method.value,
         "planned_method": step.method.value,
         "method_reason": step.method_reason,
         "limit_applied": rows.limit_applied,
-        "empty": empty,
+        "empty": is_empty,
+        **({"empty_reason": "selection" if is_narrowed else "tables"} if is_empty else {}),
         "null_keys_source": totals.null_keys_source,
         "null_keys_target": totals.null_keys_target,
         "duplicate_keys_source": totals.duplicate_keys_source,
@@ -149,11 +154,11 @@ def _metadata(rows: PairRows, totals: KeyTotals, method: Method) -> dict[str, ob
     }
 
 
-def _sampled(sample: object, mismatches: int, total: int) -> dict[str, object]:
+def _sampled(sample: object, keys: int, mismatches: int, total: int) -> dict[str, object]:
     """How many keys a sample had, and how large the share of bad ones in the tables may be."""
     if sample is None:
         return {}
-    return {"sampled_keys": total, "mismatch_pct_max": wilson_upper_bound(mismatches, total)}
+    return {"sampled_keys": keys, "mismatch_pct_max": wilson_upper_bound(mismatches, total)}
 
 
 def wilson_upper_bound(hits: int, trials: int) -> float:

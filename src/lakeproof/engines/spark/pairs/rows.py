@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from lakeproof.planning.pairs.steps import CompareStep
 
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 SOURCE, TARGET = 1, -1
 """`side` of a row: what both sides have alike adds up to nothing."""
+_APART: Final = "apart"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +44,36 @@ class PairRows:
         """The names of the row hash's words: hash_0, .."""
         return tuple(f"hash_{number}" for number in range(self.step.algorithm.words))
 
+    @property
+    def identity(self) -> tuple[str, ...]:
+        """What tells one key from another.
+
+        A key that could not be cast is NULL, but neither a NULL key nor one of the other side:
+        `apart` is the side of such a row, and 0 otherwise.
+        """
+        return (*self.keys, _APART) if casts_keys(self.step) else self.keys
+
+    def selected(self, columns: Sequence[str], side: int) -> str:
+        """The items of a SELECT over a side's rows; `side` is 1 for the source, -1 the target."""
+        apart = f"if(is_castable, 0, {side}) AS {_APART}"
+        named = [apart if name == _APART else name for name in columns]
+        return ", ".join([f"{side} AS side", *named])
+
     def union_sql(self, columns: Sequence[str]) -> str:
-        """The rows of both sides; `side` is 1 for the source's and -1 for the target's."""
-        wanted = ", ".join(columns)
+        """The rows of both sides."""
         return (
-            f"SELECT {SOURCE} AS side, {wanted} FROM (\n{self.source_sql}\n)\n"
-            f"UNION ALL SELECT {TARGET} AS side, {wanted} FROM (\n{self.target_sql}\n)"
+            f"SELECT {self.selected(columns, SOURCE)} FROM (\n{self.source_sql}\n)\n"
+            f"UNION ALL SELECT {self.selected(columns, TARGET)} FROM (\n{self.target_sql}\n)"
         )
+
+
+def casts_keys(step: CompareStep) -> bool:
+    """Whether keys are compared under another type, so that some may not be castable."""
+    return any(
+        key.type_text != column.type_text
+        for key in step.keys
+        for column in (key.source, key.target)
+    )
 
 
 def rows_of(spark: SparkSession, step: CompareStep) -> PairRows:
@@ -80,9 +104,11 @@ def _bound_sql(rows: PairRows, limit: int) -> str:
         f"ORDER BY sample_hash LIMIT {limit + 1})"
         for side, sql in ((SOURCE, rows.source_sql), (TARGET, rows.target_sql))
     )
+    bound = f"min(sample_hash) FILTER (WHERE {limit} IN (row_place, key_place))"
+    # A key is beyond the bound, or a side has more rows than it was asked for.
+    is_cut = f"max(sample_hash) > {bound} OR max(row_place) > {limit}"
     return (
-        f"SELECT min(sample_hash) FILTER (WHERE {limit} IN (row_place, key_place)) AS bound, "
-        f"max(greatest(row_place, key_place)) > {limit} AS is_cut FROM (SELECT sample_hash, "
+        f"SELECT {bound} AS bound, {is_cut} AS is_cut FROM (SELECT sample_hash, "
         "row_number() OVER (PARTITION BY side ORDER BY sample_hash) AS row_place, "
         f"dense_rank() OVER (ORDER BY sample_hash) AS key_place FROM (\n{smallest}\n))"
     )

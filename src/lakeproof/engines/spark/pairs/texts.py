@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from lakeproof.checks.literals import text_literal
 from lakeproof.engines.spark.canonical_sql import key_expression, value_expression
 from lakeproof.engines.spark.pairs.copies import equal_columns, has_copies
+from lakeproof.engines.spark.pairs.rows import casts_keys
 from lakeproof.model.column import folded
 from lakeproof.model.names import quote
 from lakeproof.model.pairing import DifferenceKind
@@ -68,12 +69,19 @@ def violations_sql(step: CompareStep, judged: str, types: StructType) -> str:
         paths={name: (f"key_{number}",) for number, name in enumerate(names)},
     )
     longest = _OBSERVED_CHARACTERS_MAX
-    return (
+    found = (
         "SELECT violation_key, occurrences, excess, if(length(observed) > "
         f"{longest}, concat(left(observed, {longest - 3}), '...'), observed) AS observed\n"
         f"FROM (SELECT {key} AS violation_key, greatest(source_rows, target_rows) AS occurrences, "
         f"excess, {_observed_sql(step, types)} AS observed\n"
         f"FROM {quote(judged)} WHERE difference IS NOT NULL)"
+    )
+    if not casts_keys(step):
+        return found
+    # A key that could not be cast is shown as NULL, like that of the other side and like NULL.
+    return (
+        "SELECT violation_key, sum(occurrences) AS occurrences, sum(excess) AS excess, "
+        f"min(observed) AS observed\nFROM (\n{found}\n) GROUP BY violation_key"
     )
 
 
