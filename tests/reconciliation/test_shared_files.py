@@ -125,7 +125,7 @@ def test_a_branch_is_read_only_in_the_files_of_its_own(spark, iceberg):
     assert left.reason == "3 data files with 7 rows on both sides"
     assert records == 1
     left.release()
-    views = [view.name for view in spark.catalog.listTables() if "_lakeproof_files" in view.name]
+    views = [row.viewName for row in spark.sql("SHOW VIEWS LIKE '_lakeproof_files*'").collect()]
     jvm = spark._jvm.org.apache.iceberg.spark
     table = jvm.Spark3Util.loadIcebergTable(spark._jsparkSession, "iceberg.sharing.orders")
     assert views == []

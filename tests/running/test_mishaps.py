@@ -84,7 +84,7 @@ def test_one_unreadable_table_leaves_the_others_alone(spark):
     write(spark, "sales", SALES)
     checks = [
         QualityCheck("fine", "not_null", "sales", "id"),
-        query("branch", "SELECT * FROM iceberg.mishaps.sales.branch_main"),
+        query("branch", "SELECT * FROM iceberg.mishaps.sales.branch_gone"),
     ]
     found = run(spark, checks)
     assert (found["fine"].status, found["branch"].status) == ("passed", "error")
