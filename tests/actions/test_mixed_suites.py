@@ -77,7 +77,14 @@ SUITES = [
 ]
 
 
-@pytest.mark.parametrize("checks", SUITES, ids=lambda suite: f"{len(suite)}-checks")
+@pytest.mark.parametrize(
+    "checks",
+    [
+        pytest.param(suite, marks=pytest.mark.slow if number % 2 else ())
+        for number, suite in enumerate(SUITES)
+    ],
+    ids=lambda suite: f"{len(suite)}-checks",
+)
 def test_a_suite_reads_its_table_as_often_as_its_plan_says(spark, checks):
     planned = lakeproof.plan(spark, checks)
     assert not planned.rejected, planned.rejected

@@ -6,9 +6,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 LAKEPROOF = Path(sys.executable).with_name("lakeproof")
 
 
+@pytest.mark.slow
 def test_a_run_piped_into_json_tool_while_progress_shows(spark, warehouse, folder, suite_file):
     """The real thing, in processes of its own: command, Java, pipe."""
     spark.sql("CREATE NAMESPACE IF NOT EXISTS iceberg.cli_pipe")

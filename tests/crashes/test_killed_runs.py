@@ -69,8 +69,8 @@ def test_an_undisturbed_run_leaves_a_result_per_rule_and_a_row_per_key(undisturb
 @pytest.mark.parametrize(
     "point",
     [
-        "after_violations",
         "after_results",
+        pytest.param("after_violations", marks=pytest.mark.slow),
         pytest.param("after_lease", marks=pytest.mark.slow),
         pytest.param("after_intent", marks=pytest.mark.slow),
         pytest.param("after_read", marks=pytest.mark.slow),

@@ -257,7 +257,7 @@ AS_THEY_COME = {
 }
 
 
-@settings(max_examples=3, **AS_THEY_COME)
+@settings(max_examples=2, **AS_THEY_COME)
 @given(question=QUESTIONS, **PAIRS)
 def test_cells_hash_join_and_oracle_agree(spark, zone, question, **pair):
     with session(spark, {**code_generation(compiled=False), "spark.sql.session.timeZone": zone}):

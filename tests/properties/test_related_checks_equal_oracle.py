@@ -114,6 +114,7 @@ def row_counts(frame) -> Counter[str]:
     return Counter(repr(tuple(row)) for row in frame.collect())
 
 
+@pytest.mark.slow
 @settings(
     max_examples=1,
     deadline=None,

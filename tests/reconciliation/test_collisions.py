@@ -18,7 +18,7 @@ def test_five_collisions_are_planted():
 
 
 @pytest.mark.parametrize("algorithm", list(HashAlgorithm))
-@pytest.mark.parametrize("method", ["cells", "hash_join"])
+@pytest.mark.parametrize("method", ["cells", pytest.param("hash_join", marks=pytest.mark.slow)])
 def test_every_algorithm_finds_the_planted_collisions(spark, algorithm, method):
     check = ChecksumReconciliationCheck(
         spark.sql(table_sql(FACTS, "source")),

@@ -49,7 +49,10 @@ EXPECTED = [
 ]
 
 
-@pytest.mark.parametrize("target", ["iceberg.aside.bad", "spark_catalog.aside.bad"])
+@pytest.mark.parametrize(
+    "target",
+    ["iceberg.aside.bad", pytest.param("spark_catalog.aside.bad", marks=pytest.mark.slow)],
+)
 def test_bad_rows_stand_aside_once_however_often_a_run_is_repeated(spark, target):
     spark.sql(f"DROP TABLE IF EXISTS {target}")
     for _ in range(2):
@@ -134,7 +137,10 @@ def test_rows_that_are_bad_no_more_leave_the_quarantine_of_a_repeated_run(spark)
     assert spark.table(target).count() == 0
 
 
-@pytest.mark.parametrize("target", ["iceberg.aside.odd", "spark_catalog.aside.odd"])
+@pytest.mark.parametrize(
+    "target",
+    ["iceberg.aside.odd", pytest.param("spark_catalog.aside.odd", marks=pytest.mark.slow)],
+)
 def test_rows_of_awkward_types_and_names_stand_aside(spark, target):
     odd = "spark_catalog.aside.odd_rows"
     for name in (odd, target):

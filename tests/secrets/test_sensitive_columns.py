@@ -121,6 +121,7 @@ def test_no_canary_of_a_sensitive_column_leaves(spark, warehouse, caplog, format
     assert found_in(files_kept(warehouse, kept)) == []
 
 
+@pytest.mark.slow
 def test_the_same_canaries_are_found_where_nothing_is_declared_sensitive(spark, warehouse):
     kept = store("iceberg", "canaries_open")
     bare = {name: replace(settings, sensitive=()) for name, settings in TABLES.items()}
@@ -148,6 +149,7 @@ def test_a_message_of_spark_is_withheld_whether_or_not_a_column_is_declared(spar
     assert len(details) == len(BREAKING) + 8
 
 
+@pytest.mark.slow
 def test_a_key_given_with_the_call_leaves_columns_sensitive(spark):
     outcome, _ = run(spark, QUICK_SUITE, CONFIG, None, keys={"people": ["id"], "members": ["name"]})
     assert found_in(told_by(outcome)) == []
@@ -206,7 +208,6 @@ def test_no_command_shows_a_canary(folder, warehouse):
     where = ("--warehouse", str(warehouse))
     calls = [
         ("run", "leaking:SUITE", "--run-id", "first", "-vv", "--output-dir", "reports"),
-        ("run", "leaking:SUITE", "--run-id", "second", "--key", "people=id", "--store", "delta"),
         *(("show", "run", "first", "-v", "--format", style) for style in REPORT_FORMATS),
         *(("show", "results", "--run", "first", "--format", f) for f in ("console", "json", "csv")),
         *(("show", "results", "--trend", "--format", f) for f in ("console", "json", "csv")),
