@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, get_type_hints
 
 import click
+from accounting_levels import levels_page
 
 from lakeproof.checks.catalogue import aliases_of, check_names, find_check
 from lakeproof.checks.kinds import (
@@ -32,6 +33,8 @@ from lakeproof.config import (
     CONTRACT_CHOICES,
     FAIL_ON,
     FORMATS,
+    NULL_WATERMARKS,
+    READ_MODES,
     SESSIONS,
     SEVERITIES,
     STATE_TABLES,
@@ -58,6 +61,13 @@ SHAPES = {
 }
 _KEY_COLUMNS = KeyCheck.columns_max
 _NUMBERS = ("none", "one", "two")
+_WATERMARK_KEYS = (
+    ("column", "str", "must be given", ""),
+    ("allowed_lateness", 'duration such as "2h", or a number', "must be given", ""),
+    ("nulls", "str", repr(NULL_WATERMARKS[0]), ", ".join(NULL_WATERMARKS)),
+    ("timezone", "str", "''", ""),
+    ("skew", 'duration such as "5m"', "0", ""),
+)
 _WIDTH = 80
 
 
@@ -66,6 +76,7 @@ def pages() -> dict[str, str]:
     return {
         "checks/index.md": index_page(),
         **{f"checks/{name}.md": check_page(name) for name in check_names()},
+        "accounting-levels.md": levels_page(),
         "cli.md": cli_page(),
         "configuration.md": configuration_page(),
         "result-document.md": document_page(),
@@ -163,8 +174,16 @@ def configuration_page() -> str:
         ("`[store.tables]`", names),
         (
             '`[tables."NAME"]`, one for each table, by its short or full name',
-            _keys(TableSettings()),
+            [
+                *(
+                    key
+                    for key in _keys(TableSettings(), {"mode": READ_MODES})
+                    if key[0] != "watermark"
+                ),
+                ("watermark", "str, or the keys below", "none", ""),
+            ],
         ),
+        ("`watermark` of a table", _WATERMARK_KEYS),
         ("`[contracts]`", _keys(ContractSettings(), CONTRACT_CHOICES)),
         (
             "`[contracts.severities]`, one key for each word of your contracts",

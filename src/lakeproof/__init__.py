@@ -10,6 +10,19 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from lakeproof.accounting.adjoint import (
+        AdjointConfig,
+        Requirement,
+        errors_with_adjoint,
+        explode_with_adjoint,
+        filter_with_adjoint,
+        group_by_with_adjoint,
+    )
+    from lakeproof.accounting.document import Ledger, load_ledger
+    from lakeproof.accounting.ledger import AccountingLedger
+    from lakeproof.accounting.run_directory import new_run_directory
+    from lakeproof.accounting.thresholds import ErrorThresholds
+    from lakeproof.accounting.without_spark.verifying import verify_ledger
     from lakeproof.api import RunOutcome, Split, gate, plan, run, run_check, run_checks, split
     from lakeproof.checks.plug_ins import register_engine
     from lakeproof.config import Config, ContractSettings, load_config
@@ -17,14 +30,17 @@ if TYPE_CHECKING:
     from lakeproof.contracts.loading import load_contract
     from lakeproof.engines.spark.session import local_session
     from lakeproof.errors import (
+        AccountingFailureException,
         AlreadyRunningError,
         CheckDefinitionError,
         ConfigError,
         ContractError,
         EngineUnavailableError,
+        ErrorThresholdError,
         FencedError,
         GateClosedError,
         LakeproofError,
+        LedgerError,
         NothingSelectedError,
         RuleTimeoutError,
         StateSchemaError,
@@ -32,6 +48,16 @@ if TYPE_CHECKING:
         UnsafeSqlError,
     )
     from lakeproof.gating.policy import GateDecision
+    from lakeproof.model.accounting import (
+        AccountingDiscrepancy,
+        AdjointType,
+        AllowedOverlap,
+        InputAccounting,
+        OutputAccounting,
+        OutputPartition,
+        PartitionType,
+        Verification,
+    )
     from lakeproof.model.outcome import CheckResult, CheckStatus
     from lakeproof.model.suite import QualityCheck
     from lakeproof.reconciliation import (
@@ -49,6 +75,19 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "lakeproof.accounting.adjoint": (
+        "AdjointConfig",
+        "Requirement",
+        "errors_with_adjoint",
+        "explode_with_adjoint",
+        "filter_with_adjoint",
+        "group_by_with_adjoint",
+    ),
+    "lakeproof.accounting.document": ("Ledger", "load_ledger"),
+    "lakeproof.accounting.ledger": ("AccountingLedger",),
+    "lakeproof.accounting.run_directory": ("new_run_directory",),
+    "lakeproof.accounting.thresholds": ("ErrorThresholds",),
+    "lakeproof.accounting.without_spark.verifying": ("verify_ledger",),
     "lakeproof.api": (
         "RunOutcome",
         "Split",
@@ -65,14 +104,17 @@ _HOMES = {
     "lakeproof.contracts.loading": ("load_contract",),
     "lakeproof.engines.spark.session": ("local_session",),
     "lakeproof.errors": (
+        "AccountingFailureException",
         "AlreadyRunningError",
         "CheckDefinitionError",
         "ConfigError",
         "ContractError",
         "EngineUnavailableError",
+        "ErrorThresholdError",
         "FencedError",
         "GateClosedError",
         "LakeproofError",
+        "LedgerError",
         "NothingSelectedError",
         "RuleTimeoutError",
         "StateSchemaError",
@@ -80,6 +122,16 @@ _HOMES = {
         "UnsafeSqlError",
     ),
     "lakeproof.gating.policy": ("GateDecision",),
+    "lakeproof.model.accounting": (
+        "AccountingDiscrepancy",
+        "AdjointType",
+        "AllowedOverlap",
+        "InputAccounting",
+        "OutputAccounting",
+        "OutputPartition",
+        "PartitionType",
+        "Verification",
+    ),
     "lakeproof.model.outcome": ("CheckResult", "CheckStatus"),
     "lakeproof.model.suite": ("QualityCheck",),
     "lakeproof.reconciliation": (
@@ -97,8 +149,14 @@ _HOMES = {
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
+    "AccountingDiscrepancy",
+    "AccountingFailureException",
+    "AccountingLedger",
+    "AdjointConfig",
+    "AdjointType",
     "AggregateConsistencyCheck",
     "AggregateSpec",
+    "AllowedOverlap",
     "AlreadyRunningError",
     "CheckDefinitionError",
     "CheckResult",
@@ -110,29 +168,45 @@ __all__ = [
     "ContractError",
     "ContractSettings",
     "EngineUnavailableError",
+    "ErrorThresholdError",
+    "ErrorThresholds",
     "FencedError",
     "GateClosedError",
     "GateDecision",
+    "InputAccounting",
     "KeyParityCheck",
     "LakeproofError",
+    "Ledger",
+    "LedgerError",
     "MultiAggregateConsistencyCheck",
     "NothingSelectedError",
+    "OutputAccounting",
+    "OutputPartition",
+    "PartitionType",
     "QualityCheck",
     "QualityCheckResult",
     "ReconciliationCheck",
+    "Requirement",
     "RuleTimeoutError",
     "RunOutcome",
     "Split",
     "StateSchemaError",
     "SuiteError",
     "UnsafeSqlError",
+    "Verification",
     "__version__",
     "build_quality_result_insert",
     "build_quality_results_ddl",
+    "errors_with_adjoint",
+    "explode_with_adjoint",
+    "filter_with_adjoint",
     "gate",
+    "group_by_with_adjoint",
     "load_config",
     "load_contract",
+    "load_ledger",
     "local_session",
+    "new_run_directory",
     "plan",
     "reconcile",
     "register_engine",
@@ -140,6 +214,7 @@ __all__ = [
     "run_check",
     "run_checks",
     "split",
+    "verify_ledger",
 ]
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from lakeproof.accounting.zero_loss import Books, books_at, check_result_of
 from lakeproof.checks.catalogue import find_check
 from lakeproof.config import Config, StoreSettings
 from lakeproof.contracts.gathering import Checks, gather
@@ -26,11 +28,13 @@ from lakeproof.planning.bad_rows import bad_rows_sql
 from lakeproof.planning.marks import marks_of
 from lakeproof.planning.partitions import Partition
 from lakeproof.planning.plan import Plan
+from lakeproof.planning.read_mode import AUTO
 from lakeproof.planning.selection import chosen_rules
 from lakeproof.planning.settings import with_keys
 from lakeproof.preparing import Planner, Tables, Where, planner_of
-from lakeproof.reporting.document import run_document
+from lakeproof.reporting.document import moment_text, run_document
 from lakeproof.running.progress import Listener, ignore
+from lakeproof.running.reads import plan_of_reads
 from lakeproof.running.result_draft import RunLabels
 from lakeproof.running.runner import Runner
 from lakeproof.state import open_store
@@ -103,9 +107,15 @@ _NO_HITS = (
 )
 
 
-def gate(results: Sequence[CheckResult]) -> GateDecision:
-    """The gate's decision over any results, with its reasons."""
-    return decide(results)
+def gate(results: Sequence[CheckResult], ledger: Books | str | Path | None = None) -> GateDecision:
+    """The gate's decision over any results, with its reasons.
+
+    `ledger` are the books of the pipeline that wrote the tables: its run directory or ledger file,
+    a `Ledger`, or what `AccountingLedger.verify()` returned. Books that do not balance close the
+    gate, by a result of type `zero_loss`. LedgerError if there are none.
+    """
+    beside = () if ledger is None else (check_result_of(books_at(ledger)),)
+    return decide([*results, *beside])
 
 
 def plan(  # noqa: PLR0913 (as run_checks)
@@ -120,11 +130,16 @@ def plan(  # noqa: PLR0913 (as run_checks)
     exclude: str | Sequence[str] = (),
     server: str = "",
     partition: Partition | None = None,
+    mode: str = AUTO,
+    require_incremental: bool = False,
+    method: str = AUTO,
+    suite: str = "",
     clock: Callable[[], datetime] | None = None,
 ) -> Plan:
     """What a run of these checks would do, pinned to the tables' present positions.
 
-    The parameters are those of `run_checks`; `status:` looks into the configured store.
+    The parameters are those of `run_checks`; the configured store says how far the rules are, and
+    what `status:` asks for.
     """
     settings = _settings(config, keys)
     now = _moment(clock)
@@ -133,7 +148,9 @@ def plan(  # noqa: PLR0913 (as run_checks)
     planner.engine.ensure_settings()
     planner.refuse_unused(keys or {}, "key")
     kept = open_store(spark, settings.store)
-    return planner.choosing(select, exclude, kept).at(now)
+    planned = planner.choosing(select, exclude, kept).at(now)
+    wanted = planner.wanted(mode, require_incremental=require_incremental, method=method)
+    return plan_of_reads(planned, planner.engine, kept, wanted, suite)
 
 
 def run_checks(  # noqa: PLR0913 (each is a word that users know; all but two are keywords)
@@ -155,6 +172,12 @@ def run_checks(  # noqa: PLR0913 (each is a word that users know; all but two ar
     quarantine: str | Mapping[str, str] | None = None,
     server: str = "",
     partition: Partition | None = None,
+    ledger: Books | str | Path | None = None,
+    mode: str = AUTO,
+    require_incremental: bool = False,
+    rebuild: Sequence[str] = (),
+    method: str = AUTO,
+    verify_statistics: float = 0.0,
     clock: Callable[[], datetime] | None = None,
     listener: Listener = ignore,
 ) -> RunOutcome:
@@ -170,11 +193,24 @@ def run_checks(  # noqa: PLR0913 (each is a word that users know; all but two ar
     each table's key columns, by which bad rows are known. `quarantine` names the table that bad
     rows are written to in full, or one for each checked table. `select` and `exclude` say which
     rules, as in `"table:sales tag:nightly,severity:error"`; NothingSelectedError if none.
-    `partition` is the value of every check's `partition_column`, or a mapping by its name. Raises
-    EngineUnavailableError if session, catalog or store cannot be reached before the first rule.
+    `partition` is the value of every check's `partition_column`, or a mapping by its name. `ledger`
+    is as in `gate`: its verdict is one result more, of type `zero_loss`.
+
+    With a store, tables whose changes can be had are read incrementally. `mode` forces one way for
+    all of them (`cdf`, `watermark`, `snapshot_diff`, `snapshot`); with `require_incremental` a
+    table that would be read whole is a ConfigError. `rebuild` names rules whose kept state is to be
+    built anew.
+
+    Rules that the statistics of a large table's files decide read no row. `method` `"scan"` reads
+    all the same, `"statistics"` asks them of a small table too; `verify_statistics` is the share of
+    the files to read beside, and a difference is an error of the rule.
+
+    Raises EngineUnavailableError if session, catalog or store cannot be reached before the first
+    rule.
     """
     settings = _settings(config, keys)
     now = _moment(clock)
+    books = None if ledger is None else books_at(ledger, spark)
     where = Where(tables or {}, server)
     planner = planner_of(spark, checks, settings, now, where, variables, partition)
     engine = planner.engine
@@ -184,13 +220,6 @@ def run_checks(  # noqa: PLR0913 (each is a word that users know; all but two ar
         kept.prepare()
     planner.refuse_unused(keys or {}, "key")
     planner = planner.choosing(select, exclude, kept)
-    runner = Runner(
-        engine=engine,
-        store=kept,
-        quarantine=planner.quarantine(spark, quarantine) if quarantine else None,
-        timeout_seconds=timeout_seconds or settings.timeout_seconds,
-        listener=listener,
-    )
     labels = RunLabels(
         run_id=_run_id(run_id, now),
         dag_run_id=dag_run_id,
@@ -198,11 +227,28 @@ def run_checks(  # noqa: PLR0913 (each is a word that users know; all but two ar
         try_number=try_number,
         may_repeat=run_id is not None,
     )
+    beside = () if books is None else (_zero_loss(books, labels, now),)
+    runner = Runner(
+        engine=engine,
+        store=kept,
+        quarantine=planner.quarantine(spark, quarantine) if quarantine else None,
+        timeout_seconds=timeout_seconds or settings.timeout_seconds,
+        listener=listener,
+        beside=beside,
+        wanted=planner.wanted(
+            mode,
+            require_incremental=require_incremental,
+            rebuild=rebuild,
+            method=method,
+            verified_share=verify_statistics,
+        ),
+        is_whole_suite=not (select or exclude or partition),
+    )
     ran = runner.run(planner.at(now), labels, lambda at: planner.at(now, at))
     return RunOutcome(
         run_id=labels.run_id,
         results=tuple(ran.results),
-        gate=decide(ran.results, rules_expected=len(planner.rules)),
+        gate=decide(ran.results, rules_expected=len(planner.rules) + len(beside)),
         plan=ran.plan,
         _engine=engine,
         comparisons=ran.compared,
@@ -291,6 +337,17 @@ def split(
     good, bad = engine.split(table)
     left = tuple(rule.key for rule in table.rules if rule.rule_id not in marked)
     return Split(good, bad, left)
+
+
+def _zero_loss(books: Books, labels: RunLabels, now: datetime) -> CheckResult:
+    """What the books say, as a result of this run."""
+    return replace(
+        check_result_of(books, moment_text(now.astimezone(UTC).replace(tzinfo=None))),
+        run_id=labels.run_id,
+        dag_run_id=labels.dag_run_id,
+        suite=labels.suite,
+        try_number=labels.try_number,
+    )
 
 
 def _run_id(given: str | None, now: datetime) -> str:

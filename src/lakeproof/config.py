@@ -11,7 +11,9 @@ from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from lakeproof.durations import duration_of
 from lakeproof.errors import ConfigError
 
 STATE_TABLES = {
@@ -19,6 +21,7 @@ STATE_TABLES = {
     "violations": "_quality_violations",
     "progress": "_quality_progress",
     "intents": "_quality_intents",
+    "key_index": "_quality_key_index",
 }
 CATALOG_OF_FORMAT = {"iceberg": "iceberg", "delta": "spark_catalog"}
 """The catalog that the embedded lakehouse has for each format."""
@@ -36,28 +39,60 @@ CONTRACT_CHOICES: Mapping[str, tuple[str, ...]] = {
 """How the standard may be read, the default first."""
 
 SEVERITIES = ("error", "warning", "info")
+READ_MODES = ("auto", "cdf", "watermark", "snapshot_diff", "snapshot")
+"""How a table's changes may be read; `auto` is the best that the table allows."""
+NULL_WATERMARKS = ("error", "include", "exclude")
 
 
 @dataclass(frozen=True, slots=True)
 class StoreSettings:
-    """Where results and violations are kept. Names may change; columns do not."""
+    """Where results and violations are kept. Names may change; columns do not.
+
+    `max_hits_per_rule` bounds the violations that are stored of one rule, not those that are
+    counted; without it all are.
+    """
 
     format: str = "iceberg"
     catalog: str = "iceberg"
     namespace: str = "lakehouse"
     lease_seconds: int = 3600
+    max_hits_per_rule: int | None = None
     tables: Mapping[str, str] = field(default_factory=lambda: dict(STATE_TABLES))
+
+
+@dataclass(frozen=True, slots=True)
+class WatermarkSettings:
+    """A column that grows as rows are added, and how far it is to be trusted.
+
+    Rows may come `lateness_seconds` late (for a number: that many units of it). `nulls` says what
+    a row without value is: `error` stops the table, `include` reads it in every run, `exclude`
+    leaves it unread. `timezone` is that of moments without zone. Rows that are less than
+    `skew_seconds` older than the table's last commit are left to the next run. The short form
+    names the column only.
+    """
+
+    column: str
+    lateness_seconds: float = 0.0
+    nulls: str = "error"
+    timezone: str = ""
+    skew_seconds: float = 0.0
+    is_short_form: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class TableSettings:
     """What is known of one table: its key columns, in the order the user gave them.
 
-    Values of `sensitive` columns are shown nowhere; in a key they stand as a hash.
+    Values of `sensitive` columns are shown nowhere; in a key they stand as a hash. `mode` is how
+    its changes are read (`planning.read_mode`). Without `statistics` those of its files decide
+    nothing: its rows are always read.
     """
 
     key: tuple[str, ...] = ()
     sensitive: tuple[str, ...] = ()
+    mode: str = "auto"
+    watermark: WatermarkSettings | None = None
+    statistics: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +144,7 @@ class Config:
     gate: GateSettings = field(default_factory=GateSettings)
     session: SessionSettings = field(default_factory=SessionSettings)
     contracts: ContractSettings = field(default_factory=ContractSettings)
+    watermarks_file: str = ""
     source: str = "defaults"
 
     def store_in(self, format_name: str) -> StoreSettings:
@@ -138,7 +174,7 @@ def load_config(path: Path | str) -> Config:
     document = _read(path)
     if path.name == "pyproject.toml":
         document = document.get("tool", {}).get("lakeproof", {})
-    return _config(document, str(path))
+    return _config(document, path)
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -184,6 +220,40 @@ class _Section:
             raise ConfigError(f"{self.where}: {key} must be a number above 0, got {found!r}")
         return float(found)
 
+    def count(self, key: str) -> int | None:
+        found = self.value.get(key)
+        if found is None:
+            return None
+        if isinstance(found, bool) or not isinstance(found, int) or found < 1:
+            raise ConfigError(f"{self.where}: {key} must be a whole number above 0, got {found!r}")
+        return found
+
+    def flag(self, key: str, *, default: bool) -> bool:
+        found = self.value.get(key, default)
+        if not isinstance(found, bool):
+            raise ConfigError(f"{self.where}: {key} must be true or false, got {found!r}")
+        return found
+
+    def duration_seconds(self, key: str) -> float:
+        """A length of time as `2h`, `P1D` or a number of seconds; 0 if it is not given."""
+        given = self.value.get(key, 0)
+        number = _whole(given) if isinstance(given, str) else given
+        found = duration_of(given if number is None else number)
+        if found is None or found.months:
+            raise ConfigError(
+                f'{self.where}: {key} = {given!r} is no length of time; write "36h", "2d" or a '
+                "number of seconds, without months"
+            )
+        return float(found.seconds)
+
+    def zone(self, key: str) -> str:
+        """The name of a time zone; '' if it is not given."""
+        name = self.text(key, "")
+        try:
+            return ZoneInfo(name).key if name else ""
+        except (ZoneInfoNotFoundError, ValueError, OSError) as problem:
+            raise ConfigError(f"{self.where}: {key} is not an IANA zone: {name!r}") from problem
+
     def names(self, key: str) -> tuple[str, ...]:
         found = self.value.get(key, [])
         if isinstance(found, str):
@@ -193,7 +263,12 @@ class _Section:
         return tuple(found)
 
 
-def _config(document: Mapping[str, object], source: str) -> Config:
+def _whole(text: str) -> int | None:
+    return int(text) if text.isascii() and text.isdigit() else None
+
+
+def _config(document: Mapping[str, object], path: Path) -> Config:
+    source = str(path)
     top = _Section(
         document,
         source,
@@ -201,6 +276,7 @@ def _config(document: Mapping[str, object], source: str) -> Config:
             "default_catalog",
             "default_namespace",
             "timeout_seconds",
+            "watermarks_file",
             "store",
             "tables",
             "gate",
@@ -214,12 +290,13 @@ def _config(document: Mapping[str, object], source: str) -> Config:
     session = _Section(
         document.get("session", {}), f"{source}: [session]", ("use", "warehouse", "remote")
     )
+    watermarks_file = top.text("watermarks_file", "")
     return Config(
         default_catalog=catalog,
         default_namespace=namespace,
         timeout_seconds=top.seconds("timeout_seconds"),
         store=_store(document.get("store", {}), f"{source}: [store]", catalog, namespace),
-        tables=_tables(document.get("tables", {}), source),
+        tables=_tables(document.get("tables", {}), source, watermarks_file),
         gate=GateSettings(gate.text("fail_on", "error", FAIL_ON)),
         session=SessionSettings(
             use=session.text("use", "embedded", SESSIONS),
@@ -227,6 +304,7 @@ def _config(document: Mapping[str, object], source: str) -> Config:
             remote=session.text("remote", ""),
         ),
         contracts=_contracts(document.get("contracts", {}), f"{source}: [contracts]"),
+        watermarks_file=watermarks_file,
         source=source,
     )
 
@@ -253,7 +331,8 @@ def _contracts(value: object, where: str) -> ContractSettings:
 
 
 def _store(value: object, where: str, catalog: str, namespace: str) -> StoreSettings:
-    section = _Section(value, where, ("format", "catalog", "namespace", "lease_seconds", "tables"))
+    known = ("format", "catalog", "namespace", "lease_seconds", "max_hits_per_rule", "tables")
+    section = _Section(value, where, known)
     names = _Section(section.value.get("tables", {}), f"{where[:-1]}.tables]", tuple(STATE_TABLES))
     format_name = section.text("format", "iceberg", FORMATS)
     if format_name == "delta":
@@ -263,15 +342,76 @@ def _store(value: object, where: str, catalog: str, namespace: str) -> StoreSett
         catalog=section.text("catalog", catalog),
         namespace=section.text("namespace", namespace),
         lease_seconds=int(section.seconds("lease_seconds") or StoreSettings().lease_seconds),
+        max_hits_per_rule=section.count("max_hits_per_rule"),
         tables={kind: names.text(kind, default) for kind, default in STATE_TABLES.items()},
     )
 
 
-def _tables(value: object, source: str) -> dict[str, TableSettings]:
+def _tables(value: object, source: str, watermarks_file: str) -> dict[str, TableSettings]:
     if not isinstance(value, Mapping):
         raise ConfigError(f"{source}: [tables] must hold one table per checked table")
-    found: dict[str, TableSettings] = {}
-    for name, settings in value.items():
-        section = _Section(settings, f'{source}: [tables."{name}"]', ("key", "sensitive"))
-        found[str(name)] = TableSettings(section.names("key"), section.names("sensitive"))
+    _refuse_bare_dots(value, source)
+    found = {
+        str(name): _table(settings, f'{source}: [tables."{name}"]')
+        for name, settings in value.items()
+    }
+    if not watermarks_file:
+        return found
+    from lakeproof.watermark_yaml import read_watermarks
+
+    path = Path(source).parent / watermarks_file
+    for name, given in read_watermarks(path).items():
+        known = found.get(name, TableSettings())
+        if known.watermark is not None:
+            raise ConfigError(f"{path}: {name!r} has a watermark in {source} too; keep one")
+        found[name] = replace(known, watermark=_watermark(given, f"{path}: {name}"))
     return found
+
+
+def _refuse_bare_dots(tables: Mapping[str, object], source: str) -> None:
+    """`[tables.a.b]` is a table in a table to TOML; the name of ours wants quotes."""
+    for name, settings in tables.items():
+        inside = settings.items() if isinstance(settings, Mapping) else ()
+        for key, value in inside:
+            if isinstance(value, Mapping) and key != "watermark":
+                raise ConfigError(
+                    f"{source}: [tables.{name}.{key}]: a name with dots is written in quotes, as "
+                    '[tables."catalog.namespace.table"]'
+                )
+
+
+def _table(value: object, where: str) -> TableSettings:
+    section = _Section(value, where, ("key", "sensitive", "mode", "watermark", "statistics"))
+    watermark = section.value.get("watermark")
+    return TableSettings(
+        key=section.names("key"),
+        sensitive=section.names("sensitive"),
+        mode=section.text("mode", READ_MODES[0], READ_MODES),
+        watermark=None if watermark is None else _watermark(watermark, f"{where}: watermark"),
+        statistics=section.flag("statistics", default=True),
+    )
+
+
+def _watermark(value: object, where: str) -> WatermarkSettings:
+    if isinstance(value, str) and value.strip():
+        return WatermarkSettings(value, is_short_form=True)
+    if not isinstance(value, Mapping):
+        raise ConfigError(
+            f'{where} must be a column\'s name or {{column = "...", allowed_lateness = "1h"}}, '
+            f"got {value!r}"
+        )
+    section = _Section(value, where, ("column", "allowed_lateness", "nulls", "timezone", "skew"))
+    column = section.text("column", "")
+    if not column.strip():
+        raise ConfigError(f"{where}: column is missing; name the column that grows")
+    if "allowed_lateness" not in section.value:
+        raise ConfigError(
+            f'{where}: allowed_lateness is missing; write how late rows may come, "2h" or 0'
+        )
+    return WatermarkSettings(
+        column=column,
+        lateness_seconds=section.duration_seconds("allowed_lateness"),
+        nulls=section.text("nulls", NULL_WATERMARKS[0], NULL_WATERMARKS),
+        timezone=section.zone("timezone"),
+        skew_seconds=section.duration_seconds("skew"),
+    )

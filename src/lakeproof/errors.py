@@ -13,11 +13,14 @@
     ├── StateSchemaError        state tables of a newer or foreign version          exit 3
     ├── AlreadyRunningError     another driver holds the lease on a table           exit 4
     ├── FencedError             a newer batch was committed; this one may not write exit 4
-    └── GateClosedError         raise_for_status() on results not to be published   exit 1
+    ├── GateClosedError         raise_for_status() on results not to be published   exit 1
+    ├── LedgerError             a ledger or its run directory cannot be used        exit 2
+    ├── ErrorThresholdError     more error records than a run may have              exit 1
+    └── AccountingFailureException   the books of a run do not balance              exit 1
 
 "a result": inside a run, the error of that one rule, never an exception to the caller.
 Bad data is never an exception: it is a result. Only `raise_for_status()` turns a closed gate
-into one, because the caller asked for it.
+into one, because the caller asked for it; and a pipeline that keeps books stops where they fail.
 """
 
 from __future__ import annotations
@@ -171,3 +174,42 @@ class FencedError(LakeproofError):
 
 class GateClosedError(LakeproofError):
     """The gate is closed and the caller asked to be stopped by it."""
+
+
+class LedgerError(LakeproofError):
+    """A ledger, its run directory or what is asked of it cannot be used; says what and why."""
+
+
+class ErrorThresholdError(LakeproofError):
+    """More records are errors than the run may have.
+
+    `structural` is True if the first rows already said so: then only samples were written.
+    """
+
+    def __init__(
+        self, message: str = "", *, errors: int = 0, records: int = 0, structural: bool = False
+    ) -> None:
+        super().__init__(message)
+        self.errors = errors
+        self.records = records
+        self.structural = structural
+
+
+class AccountingFailureException(LakeproofError):  # noqa: N818 - the name that users know
+    """The books do not balance; `discrepancy` says by how much, and by which keys.
+
+    `directory` is the run's, which holds the full report.
+    """
+
+    def __init__(self, discrepancy: object = "", directory: str = "") -> None:
+        told = str(getattr(discrepancy, "message", discrepancy))
+        shown = f". `lakeproof ledger show {directory}` names the keys" if directory else ""
+        super().__init__(f"{told}{shown}")
+        self.discrepancy = discrepancy
+        self.directory = directory
+
+
+def error_text(problem: BaseException) -> str:
+    """An exception as a result shows it; `Error:` marks what is not in our own words."""
+    text = message_without_values(problem)
+    return text if isinstance(problem, LakeproofError) else f"Error: {text}"

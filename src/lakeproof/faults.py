@@ -24,6 +24,26 @@ POINTS = (
     "after_events",
 )
 
+LEDGER_POINTS = (
+    "after_manifest",
+    "after_capture",
+    "after_input_check",
+    "after_verification",
+    "after_error_summary",
+    "before_ledger",
+    "after_ledger",
+    "after_key_lists",
+    "after_failure_text",
+    "after_failed_ledger",
+)
+"""Those of a pipeline that keeps books."""
+
+
+STORE_POINTS = ("during_prune", "during_upgrade")
+"""Those of upkeep of the state tables."""
+
+KNOWN_POINTS = (*POINTS, *LEDGER_POINTS, *STORE_POINTS)
+
 
 class FaultInjectedError(Exception):
     """Raised by an armed point; never by a run outside tests, so not a LakeproofError."""
@@ -42,8 +62,9 @@ def reach(point: str) -> None:
 @contextmanager
 def armed(point: str, action: Callable[[], None]) -> Iterator[None]:
     """Run `action` whenever `point` is reached inside this block."""
-    if point not in POINTS:
-        raise ValueError(f"unknown fault point {point!r}; known: {', '.join(POINTS)}")
+    if point not in KNOWN_POINTS:
+        known = ", ".join(KNOWN_POINTS)
+        raise ValueError(f"unknown fault point {point!r}; known: {known}")
     _armed[point] = action
     try:
         yield
@@ -65,6 +86,6 @@ def arm_from_environment() -> None:
     if not text:
         return
     point, _, action = text.partition(":")
-    if point not in POINTS:
+    if point not in KNOWN_POINTS:
         raise ValueError(f"LAKEPROOF_FAULT names unknown point {point!r}")
     _armed[point] = {"kill": _kill, "raise": _raise}[action or "kill"]

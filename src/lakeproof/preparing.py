@@ -16,14 +16,18 @@ from lakeproof.model.names import TableName
 from lakeproof.model.outcome import CheckResult
 from lakeproof.model.pairing import PairFound
 from lakeproof.model.position import Position
+from lakeproof.model.reading import METHODS, Method
 from lakeproof.model.rule import RejectedRule, Rule
 from lakeproof.model.suite import Comparing
 from lakeproof.planning.build import Defaults, build_plan
 from lakeproof.planning.partitions import Partition, in_partition
 from lakeproof.planning.plan import Plan
+from lakeproof.planning.read_mode import MODES
 from lakeproof.planning.selection import chosen_rules
 from lakeproof.planning.settings import table_settings
 from lakeproof.running.progress import Listener, ignore
+from lakeproof.running.proving import Proving
+from lakeproof.running.reads import Wanted
 from lakeproof.running.result_draft import RunLabels
 from lakeproof.running.runner import Runner
 from lakeproof.state.last_statuses import last_statuses
@@ -58,6 +62,32 @@ class Planner:
             declared_of=lambda table: self.declared.get(table, TableSettings()),
         )
         return build_plan(self.rules, self.engine, defaults, now, positions)
+
+    def wanted(
+        self,
+        mode: str,
+        *,
+        require_incremental: bool,
+        rebuild: Iterable[str] = (),
+        method: str = Method.AUTO,
+        verified_share: float = 0.0,
+    ) -> Wanted:
+        """How the tables are to be read, as their settings and the caller say."""
+        if mode not in MODES:
+            raise ConfigError(f"mode {mode!r} is not one of {', '.join(MODES)}")
+        if method not in METHODS:
+            raise ConfigError(f"method {method!r} is not one of {', '.join(METHODS)}")
+        if not 0 <= verified_share <= 1:
+            raise ConfigError(
+                f"verify_statistics {verified_share!r} is not a share from 0 to 1, such as 0.01"
+            )
+        return Wanted(
+            lambda table: table_settings(self.config, table),
+            mode,
+            require_incremental=require_incremental,
+            rebuild=frozenset(rebuild),
+            proving=Proving(Method(method), verified_share),
+        )
 
     def choosing(
         self, select: str | Sequence[str], exclude: str | Sequence[str], kept: Store | None

@@ -80,7 +80,7 @@ SUITES = [
 @pytest.mark.parametrize(
     "checks",
     [
-        pytest.param(suite, marks=pytest.mark.slow if number % 2 else ())
+        pytest.param(suite, marks=pytest.mark.slow if number % 4 else ())
         for number, suite in enumerate(SUITES)
     ],
     ids=lambda suite: f"{len(suite)}-checks",

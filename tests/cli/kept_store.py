@@ -11,9 +11,11 @@ from deltalake import write_deltalake
 
 from lakeproof.config import STATE_TABLES
 from lakeproof.model.outcome import CheckResult, CheckStatus
+from lakeproof.model.standing import Standing
 from lakeproof.state.statements import result_row
 from lakeproof.state.tables import (
     COUNT,
+    FLAG,
     MOMENT,
     NUMBER,
     NUMBERS,
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 ARROW = {
+    FLAG: pa.bool_(),
     TEXT: pa.string(),
     TEXTS: pa.list_(pa.string()),
     COUNT: pa.int64(),
@@ -62,7 +65,7 @@ def kept_result(name, run, status=CheckStatus.PASSED, **fields):
     return replace(base, **fields)
 
 
-def kept_violation(name, key, run):
+def kept_violation(name, key, run, **fields):
     values = {
         "hit_id": f"{name}|{key}",
         "rule_id": f"id of {name}",
@@ -76,13 +79,38 @@ def kept_violation(name, key, run):
         "first_run_id": f"run-{run}",
         "last_run_id": f"run-{run}",
         "batch_seq": 1,
+        **fields,
     }
     return {column.name: values.get(column.name) for column in TABLES["violations"].columns}
 
 
-def write_store(folder: Path, results=(), violations=()):
+def kept_progress(name, mark, batch=1, **fields):
+    values = {
+        "table_name": "iceberg.lakehouse.sales",
+        "table_fqn": "iceberg.lakehouse.sales",
+        "rule_id": f"id of {name}",
+        "rule_key": name,
+        "suite": "checks:SALES",
+        "mode": "cdf",
+        "position": mark.to_json(),
+        "standing": Standing().to_json(),
+        "batch_seq": batch,
+        "epoch": 1,
+        "generation": 1,
+        "run_id": f"run-{batch}",
+        "processed_at": MOMENT_FIRST,
+        **fields,
+    }
+    return {column.name: values.get(column.name) for column in TABLES["progress"].columns}
+
+
+def write_store(folder: Path, results=(), violations=(), progress=()):
     """The options with which a command finds it."""
-    rows = {"results": [result_row(result) for result in results], "violations": list(violations)}
+    rows = {
+        "results": [result_row(result) for result in results],
+        "violations": list(violations),
+        "progress": list(progress),
+    }
     for row in rows["results"]:
         row["measures"] = list(row["measures"].items())
         row["declared"] = list(row["declared"].items())

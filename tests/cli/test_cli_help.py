@@ -13,7 +13,14 @@ CALLS = (
     *((name,) for name in COMMANDS),
     ("show", "results"),
     ("show", "violations"),
+    ("show", "progress"),
     ("store", "init"),
+    ("store", "migrate"),
+    ("store", "prune"),
+    ("store", "audit"),
+    ("ledger", "show"),
+    ("ledger", "verify"),
+    ("ledger", "trace"),
 )
 
 
@@ -31,7 +38,7 @@ def test_help_loads_nothing_heavy():
     assert loaded_after("--help") == "[]"
 
 
-@pytest.mark.parametrize("command", ["run", "reconcile"])
+@pytest.mark.parametrize("command", ["run", "reconcile", "ledger"])
 def test_help_of_a_command_loads_neither_pyspark_nor_sqlglot(command):
     assert loaded_after(command, "--help") == "[]"
 
@@ -48,7 +55,9 @@ def test_exactly_the_commands_that_work_are_listed(lakeproof):
         "ls",
         "contract",
         "reconcile",
+        "ledger",
         "show",
+        "suppress",
         "store",
         "doctor",
     ]

@@ -56,6 +56,17 @@ def test_json_is_one_document_even_if_the_suite_prints(lakeproof, suite_file):
     assert "a suite that talks" in done.stderr
 
 
+def test_a_watermark_that_allows_no_lateness_is_noted(lakeproof, suite_file, folder):
+    text = '[tables."sales"]\nwatermark = "at"\n[tables."b"]\nwatermark = {column = "at", '
+    (folder / "lakeproof.toml").write_text(f"{text}allowed_lateness = 0}}", encoding="utf-8")
+    done = lakeproof("lint", f"{suite_file(GOOD)}:CHECKS")
+    assert done.exit_code == 0
+    note, told = done.stdout.splitlines()
+    assert "lakeproof.toml: note: table sales: watermark at allows no lateness" in note
+    assert 'watermark = {column = "at", allowed_lateness = "2h"}' in note
+    assert told == "1 rule, no findings"
+
+
 def test_what_is_not_a_check_is_a_finding(lakeproof, suite_file):
     name = suite_file("CHECKS = [QualityCheck('a', 'not_null', 'sales', 'id'), 42]\n")
     done = lakeproof("lint", f"{name}:CHECKS")

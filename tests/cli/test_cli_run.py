@@ -8,6 +8,8 @@ import re
 
 import pytest
 
+from lakeproof.state.tables import SCHEMA_VERSION
+
 SUITE = """
 SALES = [
     QualityCheck("order_known", "not_null", "sales", "order_id"),
@@ -189,7 +191,7 @@ def test_init_creates_the_tables_and_tells_their_names_and_version(lakeproof, pl
     done = lakeproof("store", "init", *place, "--store", store)
     assert done.exit_code == 0, done.stderr
     lines = done.stdout.splitlines()
-    assert [line.split("  ")[1] for line in lines] == [f"{store}, version 3"] * 4
+    assert [line.split("  ")[1] for line in lines] == [f"{store}, version {SCHEMA_VERSION}"] * 5
     for line in lines:
         assert spark.catalog.tableExists(line.split("  ")[0])
     document = json.loads(lakeproof("store", "init", *place, "--format", "json").stdout)

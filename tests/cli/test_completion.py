@@ -107,7 +107,7 @@ def complete(shell_program, home, words):
 @pytest.mark.skipif(shutil.which("bash") is None, reason="no bash here")
 def test_bash_completes_commands_options_and_selection_methods(lakeproof, home):
     assert lakeproof("--install-completion", "bash").exit_code == 0
-    assert complete("bash", home, "lakeproof l") == ["lint", "ls"]
+    assert complete("bash", home, "lakeproof l") == ["lint", "ls", "ledger"]
     assert "--select" in complete("bash", home, "lakeproof ls --s")
     assert complete("bash", home, "lakeproof ls --select t") == ["table:", "tag:"]
     assert complete("bash", home, "lakeproof ls --select tag:a,sev") == ["tag:a,severity:"]

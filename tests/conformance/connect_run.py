@@ -1,4 +1,7 @@
-"""Runs every check on a Spark Connect session of its own and prints what it found as JSON."""
+"""Runs every check on a Spark Connect session of its own and prints what it found as JSON.
+
+Arguments: the warehouse's folder, then the formats of the stores to run with.
+"""
 
 from __future__ import annotations
 
@@ -14,19 +17,18 @@ from pyspark.sql import SparkSession
 from lakeproof.engines.spark.session import session_settings
 
 
-def main(warehouse: str) -> None:
+def main(warehouse: str, *stores: str) -> None:
     builder = SparkSession.builder.remote("local[2]")
     for name, value in session_settings(warehouse, cores="2").items():
         if name != "spark.master":
             builder = builder.config(name, value)
     spark = builder.getOrCreate()
     build_tables(spark)
-    found = {
-        store: facts_of(run_all(spark, store, f"connect-{store}")) for store in ("iceberg", "delta")
-    }
+    found = {store: facts_of(run_all(spark, store, f"connect-{store}")) for store in stores}
+    catalog = {"iceberg": "iceberg", "delta": "spark_catalog"}[stores[0]]
     stored = spark.sql(
-        "SELECT rule_key, status, failing_rows, rule_id FROM iceberg.lakehouse._quality_results "
-        "WHERE run_id = 'connect-iceberg' ORDER BY rule_key"
+        f"SELECT rule_key, status, failing_rows, rule_id FROM {catalog}.lakehouse._quality_results "
+        f"WHERE run_id = 'connect-{stores[0]}' ORDER BY rule_key"
     ).collect()
     found["split"] = split_counts(spark)
     found["aside"] = spark.table("iceberg.lakehouse.bad_orders").count()
@@ -36,4 +38,4 @@ def main(warehouse: str) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])

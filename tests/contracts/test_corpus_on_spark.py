@@ -18,6 +18,7 @@ from lakeproof.contracts.tables import Given
 from lakeproof.model.outcome import CheckStatus
 
 ADVENTURE_WORKS = "implied/dev_examples_all_postgresql-adventureworks-contract"
+LARGE = {"valid/dev_examples_all_full-example", "valid/fixtures_export_datacontract.large"}
 FIVE_TABLES = ("employee", "person", "product", "salesorderheader", "vendor")
 CONTRACTS = [
     pytest.param(
@@ -26,7 +27,9 @@ CONTRACTS = [
         id=name,
         # Older generations become the same rules as newer ones, and what is implied is in most
         # of the others: `test_corpus_rules` holds all of them.
-        marks=() if name.startswith("valid/") or name == ADVENTURE_WORKS else pytest.mark.slow,
+        marks=()
+        if (name.startswith("valid/") and name not in LARGE) or name == ADVENTURE_WORKS
+        else pytest.mark.slow,
     )
     for name in FILES
     if load_contract(FILES[name]).objects

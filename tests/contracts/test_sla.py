@@ -8,7 +8,6 @@ from decimal import Decimal
 import pytest
 
 from lakeproof.checks.catalogue import find_check
-from lakeproof.checks.durations import Duration, duration_of
 from lakeproof.checks.kinds import Facts
 from lakeproof.config import ContractSettings
 from lakeproof.contracts.contract import Contract, Object, Property, SlaEntry
@@ -16,6 +15,7 @@ from lakeproof.contracts.draft import Setting
 from lakeproof.contracts.odcs.durations import read_duration
 from lakeproof.contracts.odcs.sla import sla_drafts
 from lakeproof.contracts.yaml_document import Document
+from lakeproof.durations import Duration, duration_of
 from lakeproof.errors import CheckDefinitionError
 from lakeproof.model.canonical import canonical_payload
 from lakeproof.model.column import Column

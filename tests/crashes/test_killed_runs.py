@@ -65,7 +65,7 @@ def test_an_undisturbed_run_leaves_a_result_per_rule_and_a_row_per_key(undisturb
     assert len(violations) == 3  # two missing codes (shared by two rules), one repeated id
 
 
-@pytest.mark.parametrize("store_format", ["iceberg", "delta"])
+@pytest.mark.parametrize("store_format", ["iceberg", pytest.param("delta", marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     "point",
     [

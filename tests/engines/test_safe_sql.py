@@ -160,7 +160,7 @@ PIECES = PIECES_TEXT.split(" ")
 def test_our_lexer_cuts_where_sparks_does(spark):
     dice = random.Random(20240501)  # noqa: S311 - reproducible texts, no secret
     compared = 0
-    for _ in range(2_000):
+    for _ in range(1_000):
         text = " ".join("".join(dice.choices(PIECES, k=dice.randint(1, 5))) for _ in range(3))
         try:
             ours = [text[token.start : token.end] for token in lex(text)]
@@ -168,4 +168,4 @@ def test_our_lexer_cuts_where_sparks_does(spark):
             continue
         compared += 1
         assert ours == cuts_of_spark(spark, text), text
-    assert compared > 300
+    assert compared > 150

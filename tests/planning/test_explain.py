@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from lakeproof.contracts.suite import rules_of
 from lakeproof.errors import CheckDefinitionError
 from lakeproof.model.column import Column
 from lakeproof.model.position import Position
+from lakeproof.model.reading import Mark
 from lakeproof.model.suite import QualityCheck
 from lakeproof.planning.bad_rows import bad_rows_sql
 from lakeproof.planning.build import Defaults, build_plan
@@ -22,6 +24,7 @@ from lakeproof.planning.explain import (
     statements_of,
     total_actions,
 )
+from lakeproof.planning.read_mode import Part, Share
 from lakeproof.planning.tables import PinnedTable
 
 GOLDEN = Path(__file__).parent.parent / "golden"
@@ -191,3 +194,59 @@ def test_a_plan_prints_as_its_tree(plan):
     assert plan._repr_html_().startswith("<pre>Plan at 2025-01-02")
     hostile = planned(QualityCheck("<script>", "not_null", "sales", "order_id"))
     assert "<script>" not in hostile._repr_html_()
+
+
+def test_what_is_read_of_a_table_on_changes(plan):
+    sales = plan.tables[0]
+    ids = {rule.key: rule.rule_id for rule in sales.rules}
+    whole = ("big_orders", "countries")
+    changed = ("order_unique", "order_known", "amount_positive")  # and its twin of other severity
+    mark = Mark("id-sales", Position("iceberg", 40))
+    reads = (
+        Share(Part.CHANGES, tuple(ids[key] for key in changed), "a changelog", since=mark),
+        Share(Part.REBUILD, (ids["product_known"],), "its snapshot has expired", code="expired"),
+        Share(Part.STILL, (ids["enough_rows"],), "nothing new since snapshot 42"),
+        Share(Part.WHOLE, tuple(ids[key] for key in whole), "a query of the user"),
+    )
+    table = replace(sales, mode="cdf", mode_reason="it has a changelog", reads=reads)
+    told = plan_tree(replace(plan, tables=(table,))).splitlines()
+    lines = [line.replace("\u2502", " ").strip("\u251c\u2514\u2500 ") for line in told]
+    assert "mode: cdf (it has a changelog)" in lines
+    assert "changes from snapshot 40 to snapshot 42, 1 action: 4 rules (a changelog)" in lines
+    assert (
+        "rebuilt from the whole table at snapshot 42, 1 action: 1 rule (its snapshot has expired)"
+        in lines
+    )
+    assert "nothing to read: 1 rule (nothing new since snapshot 42)" in lines
+    assert "evaluated over the whole table, below: 2 rules (a query of the user)" in lines
+    assert "query, limit 2 s: 1 action" in lines
+    assert not any(line.startswith("key set") for line in lines)  # it follows the changes
+    document = plan_document(replace(plan, tables=(table,)))["tables"][0]
+    assert [(read["part"], read["gap"]) for read in document["reads"]] == [
+        ("changes", ""),
+        ("rebuild", "expired"),
+        ("still", ""),
+        ("whole", ""),
+    ]
+    assert document["reads"][0]["since"]["position"] == {"kind": "iceberg", "value": 40}
+    assert document["keys"] == []
+    assert len(document["queries"]) == 1
+    assert {item.table for item in statements_of(replace(plan, tables=(table,)))} == {
+        "iceberg.lakehouse.sales"
+    }
+
+
+def test_the_statement_that_makes_a_table_incremental_is_told(plan):
+    products = plan.tables[1]
+    everything = tuple(rule.rule_id for rule in products.rules)
+    whole = (Share(Part.WHOLE, everything, "no feed"),)
+    advice = "ALTER TABLE t SET TBLPROPERTIES (delta.enableChangeDataFeed = true)"
+    told = replace(products, mode_advice=advice, reads=whole)
+    tree = plan_tree(replace(plan, tables=(told,)))
+    assert f"to make it incremental: {advice}" in tree
+    assert "over the whole table, below" not in tree  # the mode says so
+    assert "key set (sku)" in tree
+    by_watermark = replace(told, mode="watermark")
+    assert f"to see updates and deletes too: {advice}" in plan_tree(
+        replace(plan, tables=(by_watermark,))
+    )

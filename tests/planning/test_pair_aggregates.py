@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import re
 from decimal import Decimal
-from types import SimpleNamespace
 
 import pytest
 
 from lakeproof.checks.user_sql import RollUp, parse_aggregate
-from lakeproof.engines.spark.engine import SparkEngine
 from lakeproof.errors import CheckDefinitionError, UnsafeSqlError
 from lakeproof.model.column import Column
 from lakeproof.model.names import TableName
@@ -245,17 +243,6 @@ def test_what_cannot_be_compared_is_told(case):
     given, message = MISTAKES[case]
     with pytest.raises(CheckDefinitionError, match=re.escape(message)):
         bound(**given)
-
-
-def test_sums_that_could_overflow_without_a_word_are_an_error():
-    settings = {"spark.sql.ansi.enabled": "false"}
-    engine = SparkEngine(SimpleNamespace(conf=settings))
-    found = engine.compare(bound(), None)
-    assert found.error == (
-        "spark.sql.ansi.enabled is off, so that sums could overflow without a word. "
-        "Turn it on: spark.conf.set('spark.sql.ansi.enabled', 'true')"
-    )
-    assert found.numbers == {}
 
 
 @pytest.mark.parametrize("absolute", ["0", "1", "1E+60", "0.001"])

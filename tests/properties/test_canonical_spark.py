@@ -147,7 +147,7 @@ def with_instants(frame):
 
 
 @settings(
-    max_examples=8,
+    max_examples=4,
     deadline=None,
     phases=[Phase.reuse, Phase.generate],  # shrinking would start hundreds of Spark jobs
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],

@@ -36,8 +36,9 @@ from oracle.conditions import name_sql
 from oracle.expected import Expected, OracleTable, expect
 from oracle.spark_values import micros
 
-TABLES_PER_RUN = 22
-RUNS = 7
+TABLES_PER_RUN = 38
+RUNS = 4
+FEW_RUNS = 2
 FILES = 3
 
 
@@ -134,29 +135,41 @@ def check_table(spark, rows, suite, *, key=(), config=None):
     assert not found, f"{len(found)} differences\n" + "\n".join(found[:12])
 
 
-@settings(
-    max_examples=RUNS,
-    deadline=None,
-    phases=[Phase.explicit, Phase.reuse, Phase.generate],  # shrinking would start hundreds of runs
-    suppress_health_check=list(HealthCheck),
-    print_blob=True,
-)
-@given(
+GENERATED = given(
     pools=POOLS,
     seed=SEEDS,
     key=st.sampled_from([KEY, ()]),
     zone=st.sampled_from(["UTC", "America/St_Johns"]),
     compiled=st.sampled_from([False, False, True]),
 )
-def test_every_check_equals_the_oracle_on_150_generated_tables(
-    spark, pools, seed, key, zone, compiled
-):
+AS_THEY_COME = {
+    "deadline": None,
+    "phases": [Phase.explicit, Phase.reuse, Phase.generate],  # shrinking would start many runs
+    "suppress_health_check": list(HealthCheck),
+    "print_blob": True,
+}
+
+
+def check_generated_tables(spark, pools, seed, key, zone, compiled):
     chance = random.Random(seed)  # noqa: S311 - arranges test data
     rows = arrange_rows(pools, chance, TABLES_PER_RUN)
     suite = SuiteMaker(pools, chance).suite(TABLES_PER_RUN)
     write_table(spark, rows)
     with session(spark, {**code_generation(compiled), "spark.sql.session.timeZone": zone}):
         check_table(spark, rows, suite, key=key)
+
+
+@settings(max_examples=FEW_RUNS, **AS_THEY_COME)
+@GENERATED
+def test_every_check_equals_the_oracle_on_generated_tables(spark, **made):
+    check_generated_tables(spark, **made)
+
+
+@pytest.mark.slow  # the same with twice as many tables
+@settings(max_examples=RUNS, **AS_THEY_COME)
+@GENERATED
+def test_every_check_equals_the_oracle_on_150_generated_tables(spark, **made):
+    check_generated_tables(spark, **made)
 
 
 def test_the_runs_above_make_150_tables():

@@ -33,7 +33,7 @@ from oracle.conditions import Condition, compare
 from oracle.measure_checks import Answer
 from oracle.spark_values import order
 
-RUNS = 6
+RUNS = 3
 CASES = 12
 OWN_ACTIONS = 5
 WIDE = Context(prec=60)

@@ -224,11 +224,13 @@ def says_the_same(got, wanted) -> bool:
     return wanted.differing is None or differing == {name.lower() for name in wanted.differing}
 
 
-def assert_nothing(found: list[str]) -> None:
-    assert not found, f"{len(found)} differences\n" + "\n".join(found[:8])
+def in_lines(found: list[str]) -> str:
+    """The disagreements to read; '' if there are none."""
+    return f"{len(found)} differences\n" + "\n".join(found[:8]) if found else ""
 
 
-def the_answers_agree(spark, pools, seed, key, has_copies, questions, formats) -> None:
+def what_disagrees(spark, pools, seed, key, has_copies, questions, formats) -> str:
+    """Where cells, hash join and oracle say different things of a generated pair; '' if nowhere."""
     chance = random.Random(seed)  # noqa: S311 - arranges test data
     values = {name: [*pools[name], *EDGES[name]] for name in pools}
     pair = PairMaker(values, chance, has_copies).pair(key, KEYS_PER_PAIR)
@@ -238,7 +240,7 @@ def the_answers_agree(spark, pools, seed, key, has_copies, questions, formats) -
         for method in ("cells", "hash_join"):
             compared = compare(spark, written.check(question, method=method))
             found += disagreements(compared, pair, question, method)
-    assert_nothing(found)
+    return in_lines(found)
 
 
 PAIRS = {
@@ -261,7 +263,7 @@ AS_THEY_COME = {
 @given(question=QUESTIONS, **PAIRS)
 def test_cells_hash_join_and_oracle_agree(spark, zone, question, **pair):
     with session(spark, {**code_generation(compiled=False), "spark.sql.session.timeZone": zone}):
-        the_answers_agree(spark, questions=[question], **pair)
+        assert what_disagrees(spark, questions=[question], **pair) == ""
 
 
 @pytest.mark.slow
@@ -273,7 +275,7 @@ def test_cells_hash_join_and_oracle_agree(spark, zone, question, **pair):
 )
 def test_cells_hash_join_and_oracle_agree_on_many_pairs(spark, zone, compiled, **pair):
     with session(spark, {**code_generation(compiled), "spark.sql.session.timeZone": zone}):
-        the_answers_agree(spark, **pair)
+        assert what_disagrees(spark, **pair) == ""
 
 
 @pytest.fixture(scope="module")
@@ -307,7 +309,7 @@ def test_a_sample_is_the_same_keys_of_both_sides(spark, parts):
         for side, keys in zip(rows, drawn, strict=True)
     ]
     pair = Pair(parts.pair.key, *sampled)
-    assert_nothing(disagreements(compared, pair, question, "cells"))
+    assert in_lines(disagreements(compared, pair, question, "cells")) == ""
 
 
 def test_keys_alone_are_compared_as_sets(spark, parts):

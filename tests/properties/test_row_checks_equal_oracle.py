@@ -17,7 +17,7 @@ from oracle.expected import Expected, OracleTable, Violations, _Question, _viola
 from oracle.places import has_elements, values_at
 from oracle.row_checks import violates_pair, violates_row_check
 
-RUNS = 4
+RUNS = 2
 ROWS = 40
 RULES = 132
 FIRST_CHECKS = {"not_null", "positive", "range", "accepted_values", "no_future_dates"}

@@ -206,6 +206,7 @@ TWICE = (
 PAIR_KEY = [Made("k", "int"), Made("l", "string")]
 
 
+@pytest.mark.slow  # test_semantics holds each policy, the oracle the numbers
 @pytest.mark.usefixtures("interpreted")
 def test_repeated_keys_count_as_the_policy_says(spark):
     more = f"{TWICE} WHERE v <> 'c' UNION ALL SELECT 2, 'x', 'b'"

@@ -360,3 +360,18 @@ def test_numbers_of_two_types_are_compared_by_value_and_null_is_no_number(spark)
     assert found[0::4] == [case[5] for case in MIXED]
     assert set(found[1::4]) == set(found[2::4]) == {False}
     assert set(found[3::4]) == {True}
+
+
+def test_sums_that_could_overflow_without_a_word_are_an_error(spark):
+    """Without ANSI mode the sum would be -2, as the target has it."""
+    largest = rows("v", "(9223372036854775807L)", "(9223372036854775807L)")
+    spark.conf.set("spark.sql.ansi.enabled", "false")
+    try:
+        found = found_in(spark, largest, "SELECT -2L AS total", wanted(("t", "sum(v)", "total")))
+    finally:
+        spark.conf.set("spark.sql.ansi.enabled", "true")
+    assert found.error == (
+        "spark.sql.ansi.enabled is off, so that sums could overflow without a word. "
+        "Turn it on: spark.conf.set('spark.sql.ansi.enabled', 'true')"
+    )
+    assert found.numbers == {}

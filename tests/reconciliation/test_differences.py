@@ -156,8 +156,6 @@ def test_the_totals_are_those_of_the_keys(found):
     assert (differences.source_rows, differences.target_rows) == (19, 18)
     assert differences.unequal_copies == 1 + 2 + 1 + 1
     assert differences.duplicate_keys == 6
-    assert (differences.duplicate_keys_source, differences.duplicate_keys_target) == (5, 5)
-    assert (differences.duplicate_rows_source, differences.duplicate_rows_target) == (6, 5)
 
 
 def test_columns_are_counted_over_the_pairs_of_rows(found):

@@ -253,7 +253,7 @@ COPIES = (
 )
 
 
-@pytest.mark.parametrize("method", ["cells", "hash_join"])
+@pytest.mark.parametrize("method", ["cells", pytest.param("hash_join", marks=pytest.mark.slow)])
 def test_copies_are_mismatches_or_a_multiset_or_an_error(spark, method):
     sides = table(spark, "id, v", *COPIES[0]), table(spark, "id, v", *COPIES[1])
     failed, keys = compared_keys(spark, checksum(*sides, method=method))

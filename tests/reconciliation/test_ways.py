@@ -61,6 +61,7 @@ def test_a_copied_delta_folder_is_another_table_though_it_has_the_same_id(spark,
         spark.sql(f"DROP TABLE {name}")
 
 
+@pytest.mark.slow  # test_shared_files holds what a clone shares, in every form
 @pytest.mark.usefixtures("interpreted")
 def test_files_that_a_clone_shares_are_left_out_and_the_numbers_stay_whole(spark):
     spark.sql("CREATE NAMESPACE IF NOT EXISTS spark_catalog.ways")

@@ -269,3 +269,27 @@ def test_colour_is_laid_over_the_same_text():
         "PASSED",
         "GATE CLOSED",
     }
+
+
+def test_a_rule_that_passed_because_rows_are_suppressed_is_named():
+    hushed = result(
+        "amount_known",
+        failing_rows=3,
+        suppressed_rows=3,
+        details="3 of 1000 rows have NULL in amount, 3 suppressed",
+    )
+    lines = outcome_text(RUN, [hushed, result("fine")], decide([hushed])).splitlines()
+    assert lines[1:4] == [
+        "PASSED  amount_known: not_null on sales.amount",
+        "        3 of 1000 rows have NULL in amount, 3 suppressed",
+        "PASSED  1 other rule",
+    ]
+
+
+def test_what_a_watermark_cannot_see_is_told():
+    blind = result("a", coverage="append-only")
+    bad = result("b", CheckStatus.FAILED, coverage="append-only", failing_rows=1, details="1 row")
+    text = outcome_text(RUN, [blind, result("c"), bad], decide([blind]))
+    assert "PASSED  2 rules, 1 by new rows only (append-only)" in text
+    assert "coverage append-only" in text
+    assert found_text(bad).endswith("; coverage append-only")

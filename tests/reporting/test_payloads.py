@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+from datetime import UTC, datetime, timedelta
 from html.parser import HTMLParser
 from xml.etree import ElementTree as ET
 
@@ -186,6 +187,7 @@ def test_a_text_from_outside_does_nothing_in_a_notebook(payload):
 @pytest.mark.parametrize("payload", PAYLOADS, ids=range(len(PAYLOADS)))
 def test_a_text_from_outside_does_nothing_in_what_show_draws(payload):
     results = hostile(payload)
+    now = datetime(2025, 1, 1, tzinfo=UTC).replace(tzinfo=None)
     violation = {
         "rule_id": payload,
         "table_fqn": payload,
@@ -196,11 +198,16 @@ def test_a_text_from_outside_does_nothing_in_what_show_draws(payload):
         "last_seen": payload,
         "resolved_at": payload,
         "reopen_count": 0,
+        "hit_id": payload,
+        "resolution": payload,
+        "suppressed_until": now + timedelta(days=1),
+        "suppressed_by": payload,
+        "suppressed_why": payload,
     }
     for text in (
         results_text(payload, results, RESULTS),
         trend_text([RuleTrend(results)], 1),
-        violations_text([violation], 1, {payload: payload}),
+        violations_text([violation], 1, {payload: payload}, now),
     ):
         assert_quiet(text)
         assert printable(payload) in re.sub(r"^\\", "", text.replace("#\\#", "##"))

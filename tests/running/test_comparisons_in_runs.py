@@ -153,6 +153,7 @@ def test_comparisons_checks_and_contracts_are_rules_of_one_run(spark, tables, ke
     assert {row["hit_id"] for row in stored} == {row["hit_id"] for row in hits}
 
 
+@pytest.mark.slow
 def test_a_key_that_was_mended_is_resolved_and_comes_back(spark, tables, kept):
     run(spark, [ROWS], day=1, store=kept)
     assert violations(spark, kept) == dict.fromkeys(["id=2", "id=4", "id=9"], ("open", 0))
@@ -169,6 +170,7 @@ def test_a_key_that_was_mended_is_resolved_and_comes_back(spark, tables, kept):
     }
 
 
+@pytest.mark.slow
 def test_a_run_over_one_partition_leaves_those_of_others_open(spark, tables, kept):
     for day, partition in enumerate(["2024-03-01", "2024-03-02"], start=1):
         (result,) = run(spark, [ROWS], day=day, store=kept, partition={"day": partition}).results

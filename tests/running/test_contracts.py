@@ -244,7 +244,7 @@ def kept(spark, settings, run_id):
     return {result.check_name: result for result in map(result_of_row, rows)}
 
 
-@pytest.mark.parametrize("format_name", ["iceberg", "delta"])
+@pytest.mark.parametrize("format_name", ["iceberg", pytest.param("delta", marks=pytest.mark.slow)])
 def test_what_a_contract_declares_is_kept(spark, tables, format_name):
     settings = StoreSettings(
         format=format_name, catalog=CATALOG_OF_FORMAT[format_name], namespace="contract_state"

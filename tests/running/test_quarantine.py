@@ -66,6 +66,7 @@ def test_bad_rows_stand_aside_once_however_often_a_run_is_repeated(spark, target
     assert kept.sparkSession.table(target).count() == 2 * len(EXPECTED)
 
 
+@pytest.mark.slow
 def test_a_killed_run_that_is_repeated_leaves_its_rows_once(spark):
     target = "iceberg.aside.killed"
 
@@ -105,6 +106,7 @@ def test_several_tables_need_a_quarantine_each(spark):
         run_checks(spark, more, config=CONFIG, quarantine={"iceberg.aside.typo": "iceberg.aside.b"})
 
 
+@pytest.mark.slow
 def test_a_second_driver_of_the_same_run_adds_no_row(spark, monkeypatch):
     """Driver A stops just before it writes; B writes the same rows; then A goes on."""
     target = "iceberg.aside.twice"
@@ -139,8 +141,9 @@ def test_rows_that_are_bad_no_more_leave_the_quarantine_of_a_repeated_run(spark)
 
 @pytest.mark.parametrize(
     "target",
-    ["iceberg.aside.odd", pytest.param("spark_catalog.aside.odd", marks=pytest.mark.slow)],
+    ["iceberg.aside.odd", "spark_catalog.aside.odd"],
 )
+@pytest.mark.slow
 def test_rows_of_awkward_types_and_names_stand_aside(spark, target):
     odd = "spark_catalog.aside.odd_rows"
     for name in (odd, target):

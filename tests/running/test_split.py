@@ -6,6 +6,7 @@ from collections import Counter
 
 import pytest
 
+from actions.executions import newest_execution, newest_job
 from lakeproof import CheckDefinitionError, QualityCheck, run_checks, split
 from lakeproof.config import Config, TableSettings
 
@@ -95,19 +96,9 @@ def test_bad_rows_carry_the_ids_that_a_run_records(spark, orders):
 
 
 def test_nothing_is_read_before_the_caller_asks(spark, orders):
-    store = spark._jsparkSession.sharedState().statusStore()
-    spark.sparkContext._jsc.sc().listenerBus().waitUntilEmpty()
-    before = (
-        store.executionsCount(),
-        spark.sparkContext._jsc.sc().statusStore().jobsList(None).size(),
-    )
+    before = newest_execution(spark), newest_job(spark)
     split(orders, [*ROW_CHECKS, *KEY_CHECKS], config=CONFIG)
-    spark.sparkContext._jsc.sc().listenerBus().waitUntilEmpty()
-    after = (
-        store.executionsCount(),
-        spark.sparkContext._jsc.sc().statusStore().jobsList(None).size(),
-    )
-    assert after == before
+    assert (newest_execution(spark), newest_job(spark)) == before
 
 
 def test_a_stream_of_three_batches_is_judged_as_the_table_is(spark, orders, tmp_path):

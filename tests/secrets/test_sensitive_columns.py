@@ -105,12 +105,16 @@ def test_fifty_canaries_are_planted_and_the_suite_has_every_check():
 
 @pytest.mark.parametrize(
     ("format_name", "suite"),
-    [("iceberg", SUITE), pytest.param("delta", QUICK_SUITE, marks=pytest.mark.slow)],
-    ids=("iceberg", "delta"),
+    [
+        ("iceberg", QUICK_SUITE),
+        pytest.param("iceberg", SUITE, marks=pytest.mark.slow),
+        pytest.param("delta", QUICK_SUITE, marks=pytest.mark.slow),
+    ],
+    ids=("iceberg", "iceberg-every-check", "delta"),
 )
 def test_no_canary_of_a_sensitive_column_leaves(spark, warehouse, caplog, format_name, suite):
     caplog.set_level(logging.DEBUG, logger="lakeproof")
-    kept = store(format_name, f"canaries_{format_name}")
+    kept = store(format_name, f"canaries_{format_name}_{len(suite)}")
     outcome, steps = run(spark, suite, CONFIG, kept)
     by_status = {result.check_name: result.status for result in outcome.results}
     broken = {name for name, status in by_status.items() if status == "error"}
@@ -204,6 +208,7 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.mark.slow
 def test_no_command_shows_a_canary(folder, warehouse):
     where = ("--warehouse", str(warehouse))
     calls = [

@@ -48,11 +48,11 @@ def core_only(tmp_path):
     return folder
 
 
-def test_ten_lines_and_exit_0_where_all_is_there():
+def test_eleven_lines_and_exit_0_where_all_is_there():
     outcome = CliRunner().invoke(doctor)
     assert outcome.exit_code == 0, outcome.output
     lines = outcome.output.splitlines()
-    assert len(lines) == 10
+    assert len(lines) == 11
     assert not [line for line in lines if line.startswith("MISSING")]
 
 

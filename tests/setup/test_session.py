@@ -65,6 +65,7 @@ except EngineUnavailableError as error:
     assert not (tmp_path / "lakehouse").exists()
 
 
+@pytest.mark.slow
 def test_delta_tables_are_known_to_the_next_session_and_it_says_nothing(spark, folder):
     spark.sql("CREATE TABLE kept USING delta AS SELECT 1 AS id")
     spark.sql("CREATE DATABASE IF NOT EXISTS bronze")
@@ -96,6 +97,7 @@ session.stop()
 
 
 @pytest.mark.parametrize("commits", [15, pytest.param(50, marks=pytest.mark.slow)])
+@pytest.mark.slow
 def test_two_processes_that_commit_at_once_lose_nothing(spark, folder, commits):
     table = f"iceberg.setup.rows_{commits}"
     spark.sql("CREATE NAMESPACE IF NOT EXISTS iceberg.setup")

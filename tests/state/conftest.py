@@ -9,13 +9,16 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from weighed_scene import settings_of
 
 from lakeproof.config import StoreSettings
 from lakeproof.model.names import TableName
 from lakeproof.model.outcome import CheckResult, CheckStatus
 from lakeproof.model.position import Position
+from lakeproof.model.reading import Mark, Mode
+from lakeproof.model.standing import Standing
 from lakeproof.state import open_store
-from lakeproof.state.store import TableWork
+from lakeproof.state.store import Move, TableWork
 
 START = datetime(2026, 3, 1, 12, 0, 0, 123456, tzinfo=UTC)
 _numbers = itertools.count(1)
@@ -69,8 +72,22 @@ class Scene:
         now = START + timedelta(days=day)
         batches = store.begin(run_id, [self.work(position=day)], now)
         new = store.apply_hits(batches[0], run_id, [self.rule], self.hits(keys), now)
-        store.commit(batches, run_id, [self.rule], now)
+        store.commit(batches, run_id, self.moves(batches[0], store), now)
         return new[self.rule]
+
+    def moves(self, batch, store=None, **changes):
+        """The rule of the scene comes to stand where the batch is pinned."""
+        known = (store or self.store()).progress([self.rule])
+        fields = {
+            "rule_id": self.rule,
+            "mode": Mode.SNAPSHOT,
+            "mark": Mark(batch.work.table_id, batch.position),
+            "standing": Standing(rows=1),
+            "rule_key": f"key of {self.rule}",
+            "suite": "checks",
+            "previous": known[self.rule].batch_seq if known else 0,
+        }
+        return [Move(**{**fields, **changes})]
 
     def violations(self):
         rows = self.store().violations_frame(rule_id=self.rule).collect()
@@ -106,8 +123,7 @@ class Scene:
 
 @pytest.fixture(params=["iceberg", "delta"], scope="session")
 def settings(request):
-    catalog = {"iceberg": "iceberg", "delta": "spark_catalog"}[request.param]
-    return StoreSettings(format=request.param, catalog=catalog, namespace=f"state_{request.param}")
+    return settings_of(request.param)
 
 
 @pytest.fixture

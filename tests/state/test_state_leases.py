@@ -1,5 +1,6 @@
 """Who may work is decided on values, so the claims here need no Spark."""
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 import pytest
@@ -114,3 +115,23 @@ def test_tables_without_a_uuid_are_told_apart_by_name():
     plain = TableWork(TableName(("c", "n", "one")), "", "suite", (), None)
     other = TableWork(TableName(("c", "n", "two")), "", "suite", (), None)
     assert claimant("b").claim(other, [open_intent("a", plain)]).batch.batch_seq == 1
+
+
+def test_two_suites_that_share_a_rule_share_its_lease():
+    held = open_intent("a")
+    other = replace(SALES, group="another suite", rule_ids=("r0", "r1"))
+    with pytest.raises(AlreadyRunningError, match="run 'a'"):
+        claimant("b").claim(other, [held])
+    claim = claimant("b", dead=["host:a:x"]).claim(other, [held])
+    assert (claim.batch.batch_seq, claim.batch.epoch, claim.batch.adopted) == (2, 2, False)
+    apart = replace(other, rule_ids=("r2",))
+    assert claimant("b").claim(apart, [held]).ended == ()
+    assert claimant("b").rivals([claimant("b").claim(apart, [held])], [held]) == []
+    assert claimant("c").rivals([claimant("c").claim(SALES, [])], [claim.intent]) == [claim.intent]
+
+
+def test_a_run_repeated_with_other_rules_ends_its_own_lease_and_starts_anew():
+    other = replace(SALES, group="another suite", rule_ids=("r0", "r1"))
+    claim = claimant("a").claim(other, [open_intent("a")])
+    assert (claim.batch.adopted, claim.batch.batch_seq) == (False, 2)
+    assert [one.status for one in claim.ended] == [IntentStatus.ABANDONED]

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+from weighed_scene import WeighedScene, Weight
+
 from lakeproof.config import StoreSettings
 from lakeproof.state import open_store
 
@@ -73,6 +75,8 @@ def test_other_engines_read_the_rows_that_spark_reads(spark, scene, make_result)
         [make_result(run_id=run_id, tags=("a", "b"), details="é\n'\\", measures={"a": 1.5})]
     )
     scene.run(run_id, {"a": 1, "b": 2})
+    weights = [Weight("unique", "one", 1)]
+    WeighedScene(spark, scene.settings).batch(run_id, weights, 1, is_rebuilt=True)
     read = {"iceberg": _read_iceberg, "delta": _read_delta}[scene.settings.format]
     for table in scene.settings.tables.values():
         name = f"{scene.settings.catalog}.{scene.settings.namespace}.{table}"

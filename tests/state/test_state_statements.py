@@ -14,7 +14,7 @@ from lakeproof.state.statements import (
     build_quality_results_ddl,
     result_of_row,
 )
-from lakeproof.state.tables import TABLES
+from lakeproof.state.tables import SCHEMA_VERSION, TABLES
 
 SEED_COLUMNS = [
     "check_name",
@@ -60,7 +60,19 @@ def test_results_have_the_seeds_columns_first_and_in_order(format_name):
     assert dict(columns)["failing_rows"] == "BIGINT"
     assert dict(columns)["executed_at"] == "TIMESTAMP_NTZ"
     assert f"USING {format_name}" in ddl
-    assert "'lakeproof.schema_version' = '3'" in ddl
+    assert f"'lakeproof.schema_version' = '{SCHEMA_VERSION}'" in ddl
+
+
+@pytest.mark.parametrize(
+    ("kind", "columns"),
+    [
+        ("progress", "table_name rule_id mode watermark_col last_version last_value processed_at"),
+        ("key_index", "table_name rule_id key_hash key_json count first_seen last_seen"),
+    ],
+)
+def test_state_of_increments_has_the_columns_of_seed_002_first(kind, columns):
+    names = [column.name for column in TABLES[kind].columns]
+    assert " ".join(names[:7]) == columns
 
 
 def test_unknown_format_is_refused_with_the_known_ones():

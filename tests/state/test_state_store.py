@@ -17,9 +17,15 @@ from lakeproof.model.position import Position
 from lakeproof.state import open_store, spark_store
 from lakeproof.state.delta import APPLICATION_SETTING, VERSION_SETTING
 from lakeproof.state.statements import result_row
+from lakeproof.state.tables import SCHEMA_VERSION
 
 START = datetime(2026, 3, 1, 12, 0, 0, 123456, tzinfo=UTC)
 HOSTILE = "it's \"x\" \\ \\' ${spark.app.name} \x00 \n\t é 漢 😀 -- /* :run_id"
+
+IN_DELTA_SLOWLY = pytest.mark.parametrize(
+    "settings", ["iceberg", pytest.param("delta", marks=pytest.mark.slow)], indirect=True
+)
+"""For what test_lifecycle, the killed runs or the races hold on Delta too."""
 
 
 def test_one_run_id_is_recorded_once_whatever_is_in_it(scene, make_result):
@@ -55,6 +61,7 @@ def test_one_run_id_is_recorded_once_whatever_is_in_it(scene, make_result):
     assert store.record_results([*results, make_result(run_id=run_id, rule_key="e")]) == 1
 
 
+@IN_DELTA_SLOWLY
 def test_violation_opens_resolves_and_opens_again(scene):
     assert scene.run("one", {"a": 1, "b": 2}, day=0) == 2
     assert scene.run("two", {"a": 3}, day=1) == 0
@@ -90,6 +97,7 @@ def test_batch_without_hits_before_or_after_writes_nothing(scene):
     assert scene.progress() == [(1, "clean")], "a rule that could not run stays where it was"
 
 
+@IN_DELTA_SLOWLY
 def test_crash_before_and_after_the_write_both_end_with_one_set_of_rows(spark, scene):
     first, second, third = scene.store(), scene.store(), scene.store()
     first.begin("night", [scene.work(1)], START)
@@ -103,7 +111,7 @@ def test_crash_before_and_after_the_write_both_end_with_one_set_of_rows(spark, s
     (batch,) = third.begin("night", [scene.work(3)], START)
     later = START + timedelta(hours=1)
     assert third.apply_hits(batch, "night", [scene.rule], hits, later) == {scene.rule: 1}
-    third.commit([batch], "night", batch.work.rule_ids, later)
+    third.commit([batch], "night", scene.moves(batch), later)
     assert (scene.version(), scene.violations()) == (before, rows)
     assert [entry[1:] for entry in scene.intents()] == [
         (1, False, "night", "open"),
@@ -129,12 +137,13 @@ def test_driver_that_lost_its_lease_writes_no_more(scene):
     unseen = replace(paused, epoch=99)
     old.apply_hits(unseen, "old", [scene.rule], scene.hits({"now": 5}), later)
     assert scene.violations() == rows, "the stamp on the row is a fence of its own"
-    new.commit([batch], "new", batch.work.rule_ids, later)
+    new.commit([batch], "new", scene.moves(batch), later)
     with pytest.raises(FencedError):
-        old.commit([paused], "old", paused.work.rule_ids, later)
+        old.commit([paused], "old", scene.moves(paused), later)
     assert scene.violations() == rows
 
 
+@IN_DELTA_SLOWLY
 def test_lease_of_a_dead_process_is_free_at_once(scene, dead_owner, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(spark_store, "this_owner", lambda: dead_owner)
@@ -143,6 +152,7 @@ def test_lease_of_a_dead_process_is_free_at_once(scene, dead_owner, monkeypatch)
     assert (batch.batch_seq, batch.epoch) == (2, 2)
 
 
+@IN_DELTA_SLOWLY
 def test_released_lease_is_free_at_once_and_its_run_can_be_repeated(scene):
     store = scene.store()
     store.begin("broken", [scene.work(1)], START)
@@ -153,6 +163,7 @@ def test_released_lease_is_free_at_once_and_its_run_can_be_repeated(scene):
         store.begin("broken", [scene.work(1)], START)
 
 
+@IN_DELTA_SLOWLY
 def test_crash_while_taking_the_lease_leaves_one_that_its_run_adopts(scene):
     def crash():
         raise faults.FaultInjectedError
@@ -193,7 +204,10 @@ def test_of_two_drivers_that_begin_at_once_one_wins(spark, scene):
 @pytest.mark.parametrize(
     ("properties", "message"),
     [
-        ({"schema_version": "4", "table": "results"}, r"version 4; .* knows versions up to 3"),
+        (
+            {"schema_version": str(SCHEMA_VERSION + 1), "table": "results"},
+            rf"version {SCHEMA_VERSION + 1}; .* knows versions up to {SCHEMA_VERSION}",
+        ),
         ({"schema_version": "1", "table": "intents"}, r"not a Lakeproof results table"),
         ({}, r"exists, but is not a Lakeproof results table .* is 'missing'"),
     ],

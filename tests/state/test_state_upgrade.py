@@ -4,28 +4,88 @@ from __future__ import annotations
 
 import threading
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 
 import pytest
 
+from lakeproof import faults
 from lakeproof.config import SessionSettings
 from lakeproof.model.names import TableName
+from lakeproof.model.position import Position
+from lakeproof.model.reading import Mark, Mode
+from lakeproof.model.standing import Standing
 from lakeproof.state import literals, open_store
 from lakeproof.state.reading import Among, Question, SparkReader
 from lakeproof.state.statements import result_of_row, result_row
+from lakeproof.state.store import Move, TableWork
 from lakeproof.state.tables import TABLES
 from lakeproof.state.without_spark import reader_without_spark
 
+START = datetime(2026, 3, 1, 12)  # noqa: DTZ001 (state holds UTC without zone)
+INCREMENTAL = ["suppressed_rows", "coverage", "method", "files_read"]
 NEW = {
-    "1": ["new_violations", "sample_keys", "sample_values", "measures", "source", "declared"],
-    "2": ["declared"],
+    "1": [
+        *("new_violations", "sample_keys", "sample_values", "measures", "source", "declared"),
+        *INCREMENTAL,
+    ],
+    "2": ["declared", *INCREMENTAL],
+    "3": INCREMENTAL,
 }
 """The columns of results that a version does not have."""
 
+BEFORE_4 = {
+    "violations": [
+        "hit_id",
+        "rule_id",
+        "table_fqn",
+        "violation_key",
+        "status",
+        "occurrences",
+        "first_seen",
+        "last_seen",
+        "resolved_at",
+        "reopen_count",
+        "first_run_id",
+        "last_run_id",
+        "reopened_run_id",
+        "first_position",
+        "last_position",
+        "batch_seq",
+    ],
+    "progress": [
+        "table_id",
+        "table_fqn",
+        "group_id",
+        "rule_id",
+        "mode",
+        "position",
+        "batch_seq",
+        "run_id",
+        "updated_at",
+    ],
+    "key_index": [],
+}
+"""The columns of the other tables up to version 3, in their order; without any, no table."""
 
-@pytest.fixture(params=NEW)
+
+@pytest.fixture(params=["3", *(pytest.param(one, marks=pytest.mark.slow) for one in "12")])
 def version(request):
     return request.param
+
+
+def old_progress(scene):
+    return {
+        "table_id": "uuid",
+        "table_fqn": str(scene.table),
+        "group_id": "suite",
+        "rule_id": scene.rule,
+        "mode": "snapshot",
+        "position": Position("iceberg", 7).to_json(),
+        "batch_seq": 3,
+        "run_id": "before",
+        "updated_at": START,
+    }
 
 
 @pytest.fixture
@@ -35,15 +95,21 @@ def old(spark, scene, make_result, version):
     space = f"{settings.catalog}.{settings.namespace}"
     spark.sql(f"CREATE NAMESPACE {space}")
     for kind, table in TABLES.items():
-        columns = tuple(column for column in table.columns if column.name not in NEW[version])
-        before = replace(table, columns=columns)
+        names = BEFORE_4.get(kind, [c.name for c in table.columns if c.name not in NEW[version]])
+        if not names:
+            continue
+        columns = {column.name: column for column in table.columns}
+        before = replace(table, columns=tuple(columns[name] for name in names))
         name = TableName.parse(f"{space}.{settings.tables[kind]}")
         ddl = before.ddl(name, settings.format, {})
-        assert "schema_version' = '3'" in ddl
-        spark.sql(ddl.replace("schema_version' = '3'", f"schema_version' = '{version}'"))
-        if kind == "results":
-            row = result_row(make_result(run_id="before", tags=("a",)))
-            spark.sql(f"INSERT INTO {name.sql} {literals.rows(before, [row])}").collect()
+        assert "schema_version' = '4'" in ddl
+        spark.sql(ddl.replace("schema_version' = '4'", f"schema_version' = '{version}'"))
+        rows = {
+            "results": [result_row(make_result(run_id="before", tags=("a",)))],
+            "progress": [old_progress(scene)],
+        }
+        if kind in rows:
+            spark.sql(f"INSERT INTO {name.sql} {literals.rows(before, rows[kind])}").collect()
     return settings
 
 
@@ -59,6 +125,7 @@ def versions(spark, settings):
     return {
         row["value"]
         for name in names
+        if spark.catalog.tableExists(name)
         for row in spark.sql(f"SHOW TBLPROPERTIES {name}").collect()
         if row["key"] == "lakeproof.schema_version"
     }
@@ -76,10 +143,34 @@ def test_an_old_store_is_read_with_nothing_where_it_has_no_column(spark, old, ve
     assert versions(spark, old) == {version}, "reading changes nothing"
 
 
-def test_a_run_brings_an_old_store_up_and_keeps_its_rows(spark, old, make_result):
+def crash():
+    """The columns are there, but not the version that promises them."""
+    raise faults.FaultInjectedError
+
+
+def assert_progress_goes_on(store, scene):
+    """A rule stands where it stood, without numbers, and moves on from there."""
+    mark = Mark("uuid", Position("iceberg", 7))
+    known = store.progress([scene.rule])[scene.rule]
+    assert (known.mark, known.standing, known.batch_seq) == (mark, None, 3)
+    work = TableWork(scene.table, "uuid", "suite", (scene.rule,), Position("iceberg", 8))
+    batches = store.begin("next", [work], START)
+    moved = replace(batches[0], batch_seq=4)
+    further = Mark("uuid", Position("iceberg", 8))
+    move = Move(scene.rule, Mode.CDF, further, Standing(rows=5), previous=3, suite="checks")
+    store.commit([moved], "next", [move], START)
+    (known,) = store.progress_of_suite("checks", scene.table)
+    assert (known.mark, known.standing, known.batch_seq) == (further, Standing(rows=5), 4)
+
+
+def test_a_run_brings_an_old_store_up_and_keeps_its_rows(spark, old, scene, make_result):
     store = open_store(spark, old)
+    with faults.armed("during_upgrade", crash), pytest.raises(faults.FaultInjectedError):
+        store.prepare()
+    assert not store.exists()
     store.prepare()
-    assert versions(spark, old) == {"3"}
+    assert store.exists()
+    assert versions(spark, old) == {"4"}
     result = make_result(
         run_id="after",
         executed_at="2026-03-01 12:00:00.123456",
@@ -93,6 +184,7 @@ def test_a_run_brings_an_old_store_up_and_keeps_its_rows(spark, old, make_result
         declared={"id": "rows", "schedule": "0 6 * * *"},
     )
     assert store.record_results([result]) == 1
+    assert_progress_goes_on(store, scene)
     for reader in readers(spark, old):
         rows = reader.ask(Question("results", order=("executed_at", "run_id"))).rows
         after, before = [result_of_row(row) for row in rows]
@@ -100,7 +192,7 @@ def test_a_run_brings_an_old_store_up_and_keeps_its_rows(spark, old, make_result
         assert (before.run_id, before.new_violations, before.sample_keys) == ("before", None, ())
         assert before.declared == {}
     open_store(spark, old).prepare()
-    assert versions(spark, old) == {"3"}
+    assert versions(spark, old) == {"4"}
 
 
 def test_two_drivers_bring_it_up_at_once(spark, old):
@@ -123,6 +215,6 @@ def test_two_drivers_bring_it_up_at_once(spark, old):
     for thread in threads:
         thread.join()
     assert problems == []
-    assert versions(spark, old) == {"3"}
+    assert versions(spark, old) == {"4"}
     found = spark.sql(f"SELECT * FROM {old.catalog}.{old.namespace}._quality_results").columns
     assert found == [column.name for column in TABLES["results"].columns]

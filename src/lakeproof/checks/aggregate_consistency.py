@@ -2,14 +2,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from lakeproof.checks.kinds import Arguments, PairCheck, Verdict
+from lakeproof.checks.kinds import Arguments, Verdict
 from lakeproof.checks.pair_judging import aggregates_verdict
 from lakeproof.checks.pair_parameters import (
     GROUP_BY,
     ON_EMPTY,
     SCOPE,
     TOLERANCE,
-    pair_identity,
+    TwoTableCheck,
     read_aggregate,
     read_empty,
     read_names,
@@ -22,7 +22,7 @@ from lakeproof.model.pairing import PairFound
 from lakeproof.model.threshold import Threshold
 
 
-class AggregateConsistency(PairCheck):
+class AggregateConsistency(TwoTableCheck):
     """A column of the table holds what an aggregate over a source gives, in each group.
 
     With `group_by` the source is grouped, and the table has one row for each group; a group that
@@ -73,9 +73,6 @@ class AggregateConsistency(PairCheck):
             "group_by": read_names(name, "group_by", arguments["group_by"]),
             "on_empty": read_empty(name, arguments),
         }
-
-    def identity(self, arguments: Arguments) -> Arguments:
-        return pair_identity(self.parameters, arguments)
 
     def judge(self, found: PairFound, threshold: Threshold, arguments: Arguments) -> Verdict:
         return aggregates_verdict(found, arguments)

@@ -20,7 +20,6 @@ from lakeproof.checks.bounds import NUMBER, as_float, exact, nearest_float
 from lakeproof.checks.kinds import Arguments, column_expression
 from lakeproof.checks.literals import exact_decimal
 from lakeproof.checks.moments import (
-    MICROS_PER_SECOND,
     MomentUnit,
     moment_number,
     moment_text,
@@ -28,6 +27,7 @@ from lakeproof.checks.moments import (
     number_of_moment,
 )
 from lakeproof.checks.trino import TRY_SUM
+from lakeproof.durations import MICROS_PER_SECOND
 from lakeproof.errors import CheckDefinitionError
 from lakeproof.model.column import Column, TypeFamily
 
@@ -239,7 +239,8 @@ def _correlation_value(values: Values) -> Measured | None:
 def _measured(found: object, name: str = _VALUE) -> Measured:
     if isinstance(found, float):
         number = Fraction(found) if math.isfinite(found) else None
-        shown = "NaN" if math.isnan(found) else repr(found)
+        # Of 0.0 and -0.0, which are equal, it depends on the order of the rows which one comes.
+        shown = "NaN" if math.isnan(found) else repr(found + 0.0)
         kind = "float" if name == _SINGLE else "double"
         written = None if number is None else _written(found, kind)
         return Measured(number, shown, _float_bound(kind), written=written)

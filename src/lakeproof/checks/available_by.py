@@ -11,8 +11,6 @@ from sqlglot import exp
 from lakeproof.checks.bounds import OUT_OF_REACH
 from lakeproof.checks.kinds import Arguments, Facts, MeasureCheck, Verdict, require_family
 from lakeproof.checks.moments import (
-    MICROS_PER_SECOND,
-    SECONDS_PER_DAY,
     MomentUnit,
     moment_number,
     moment_text,
@@ -21,6 +19,7 @@ from lakeproof.checks.moments import (
 )
 from lakeproof.checks.parameters import Parameter
 from lakeproof.checks.timezones import read_zone
+from lakeproof.durations import MICROS_PER_SECOND, SECONDS_PER_DAY
 from lakeproof.errors import CheckDefinitionError
 from lakeproof.model.column import Column
 from lakeproof.model.printable import counted

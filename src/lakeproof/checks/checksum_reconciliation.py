@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from lakeproof.checks.bounds import NUMBER
-from lakeproof.checks.kinds import Arguments, PairCheck, Verdict
+from lakeproof.checks.kinds import Arguments, Verdict
 from lakeproof.checks.literals import exact_decimal
 from lakeproof.checks.pair_judging import keys_verdict
 from lakeproof.checks.pair_parameters import (
@@ -15,7 +15,7 @@ from lakeproof.checks.pair_parameters import (
     ON_EMPTY,
     OUTPUT_TABLE,
     SCOPE,
-    pair_identity,
+    TwoTableCheck,
     read_amount,
     read_by_column,
     read_key,
@@ -53,7 +53,7 @@ _TOLERANCE_KEYS = ("absolute", "relative")
 _OPEN_BRACKET = re.compile(r"\[(?!!?\]?[^\]]*\])")
 
 
-class ChecksumReconciliation(PairCheck):
+class ChecksumReconciliation(TwoTableCheck):
     """Both tables have the same rows: every key on both sides, with equal values.
 
     Rows are known by `key_columns` and compared by a hash of their values; `column_name` says
@@ -168,9 +168,6 @@ class ChecksumReconciliation(PairCheck):
     def identity_columns(self, columns: Sequence[str]) -> tuple[str, ...]:
         """Sorted: they are compared in the order of their names."""
         return tuple(sorted(column.lower() for column in columns))
-
-    def identity(self, arguments: Arguments) -> Arguments:
-        return pair_identity(self.parameters, arguments)
 
     def judge(self, found: PairFound, threshold: Threshold, arguments: Arguments) -> Verdict:
         return keys_verdict(found, threshold, arguments)

@@ -5,17 +5,10 @@ from datetime import datetime
 
 from sqlglot import exp
 
-from lakeproof.checks.durations import (
-    DURATION,
-    DURATION_FORMS,
-    Duration,
-    duration_of,
-    lies_beyond,
-    micros_of,
-    read_duration,
-)
+from lakeproof.checks.durations import lies_beyond, micros_of, read_duration
 from lakeproof.checks.kinds import Arguments, RowCheck, require_family
 from lakeproof.checks.parameters import Parameter
+from lakeproof.durations import DURATION, DURATION_FORMS, Duration, duration_of
 from lakeproof.errors import CheckDefinitionError
 from lakeproof.model.column import Column
 

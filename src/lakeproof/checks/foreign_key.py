@@ -58,6 +58,9 @@ class ForeignKey(RelatedCheck):
         theirs = [column_of(found, str(name), table) for name in _referenced(arguments)]
         return not_among(columns, relation, theirs)
 
+    def refers_to(self, arguments: Arguments) -> tuple[str, tuple[str, ...]]:
+        return str(arguments["references"]), tuple(map(str, _referenced(arguments)))
+
     def judge(
         self, failing: int, total: int, keys: int, column: str, arguments: Arguments
     ) -> Verdict:

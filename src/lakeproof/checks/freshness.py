@@ -10,11 +10,8 @@ from zoneinfo import ZoneInfo
 from sqlglot import exp
 
 from lakeproof.checks.bounds import OUT_OF_REACH, exact, share_of
-from lakeproof.checks.durations import AGE_SECONDS_MAX, DURATION, Duration, duration_of
 from lakeproof.checks.kinds import Arguments, Facts, MeasureCheck, Verdict, require_family
 from lakeproof.checks.moments import (
-    MICROS_PER_SECOND,
-    SECONDS_PER_DAY,
     MomentUnit,
     epoch_micros,
     moment_number,
@@ -24,6 +21,14 @@ from lakeproof.checks.moments import (
 )
 from lakeproof.checks.parameters import Parameter
 from lakeproof.checks.timezones import read_zone
+from lakeproof.durations import (
+    AGE_SECONDS_MAX,
+    DURATION,
+    MICROS_PER_SECOND,
+    SECONDS_PER_DAY,
+    Duration,
+    duration_of,
+)
 from lakeproof.errors import CheckDefinitionError
 from lakeproof.model.column import Column
 

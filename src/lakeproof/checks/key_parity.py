@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from lakeproof.checks.kinds import Arguments, PairCheck, Verdict
+from lakeproof.checks.kinds import Arguments, Verdict
 from lakeproof.checks.pair_judging import keys_verdict
 from lakeproof.checks.pair_parameters import (
     KEY_CAST,
@@ -11,7 +11,7 @@ from lakeproof.checks.pair_parameters import (
     ON_EMPTY,
     OUTPUT_TABLE,
     SCOPE,
-    pair_identity,
+    TwoTableCheck,
     read_key,
     read_scope,
 )
@@ -21,7 +21,7 @@ from lakeproof.model.pairing import PairFound
 from lakeproof.model.threshold import Threshold
 
 
-class KeyParity(PairCheck):
+class KeyParity(TwoTableCheck):
     """Both tables have the same keys, however often each occurs.
 
     Keys are compared as sets; NULL equals NULL. The share that is held against the tolerance is
@@ -54,9 +54,6 @@ class KeyParity(PairCheck):
             **read_scope(self.name, arguments),
             **read_key(self.name, arguments),
         }
-
-    def identity(self, arguments: Arguments) -> Arguments:
-        return pair_identity(self.parameters, arguments)
 
     def judge(self, found: PairFound, threshold: Threshold, arguments: Arguments) -> Verdict:
         return keys_verdict(found, threshold, arguments)

@@ -39,7 +39,8 @@ class Verdict:
     `measure` is None where a number says nothing. `skipped`: there was nothing to judge by, and
     `details` says why. `number` is what a contract's comparison is held against, exactly; an age
     is one in seconds. Where it is None, the number is that of failing rows or of duplicates.
-    `passed` is there where the check has held its tolerance itself.
+    `passed` is there where the check has held its tolerance itself; `is_faulty` then says that
+    something is wrong that no row shows and no tolerance covers.
     """
 
     failing: int
@@ -53,6 +54,7 @@ class Verdict:
     skipped: bool = False
     number: Value | None = None
     passed: bool | None = None
+    is_faulty: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +77,9 @@ class Check(ABC):
 
     `shows_values`: its details or measure may hold a value out of the data, so they are withheld
     when a column of the rule is declared sensitive. `uses_clock`: what is bad depends on the
-    run's moment. `table_parameters` name other tables, which may be written short.
-    `holds_tolerance`: its tolerance decides what is bad, so it is among the arguments.
+    run's moment; with `mends_with_time` only so that bad becomes good. `table_parameters` name
+    other tables, which may be written short. `holds_tolerance`: its tolerance decides what is bad,
+    so it is among the arguments.
     """
 
     name: ClassVar[str]
@@ -87,6 +90,7 @@ class Check(ABC):
     columns_max: ClassVar[int] = 1
     shows_values: ClassVar[bool] = False
     uses_clock: ClassVar[bool] = False
+    mends_with_time: ClassVar[bool] = False
     table_parameters: ClassVar[tuple[str, ...]] = ()
     holds_tolerance: ClassVar[bool] = False
 
@@ -259,6 +263,13 @@ class RelatedCheck(Check):
     @abstractmethod
     def row_violates(self, columns: Sequence[Column], arguments: Arguments, lookup: Lookup) -> str:
         """Spark SQL that is true exactly for a bad row."""
+
+    def refers_to(self, arguments: Arguments) -> tuple[str, tuple[str, ...]] | None:
+        """The table that must have a row's values, and its columns in their order.
+
+        None unless a row is bad exactly where that table has no row with these values.
+        """
+        return None
 
     @abstractmethod
     def judge(

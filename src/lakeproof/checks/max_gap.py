@@ -4,15 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
-from lakeproof.checks.durations import (
-    DURATION,
-    DURATION_FORMS,
-    Duration,
-    duration_of,
-    lies_beyond,
-    micros_of,
-    read_duration,
-)
+from lakeproof.checks.durations import lies_beyond, micros_of, read_duration
 from lakeproof.checks.kinds import (
     Arguments,
     Lookup,
@@ -22,6 +14,7 @@ from lakeproof.checks.kinds import (
     require_family,
 )
 from lakeproof.checks.parameters import Parameter
+from lakeproof.durations import DURATION, DURATION_FORMS, Duration, duration_of
 from lakeproof.model.column import Column
 from lakeproof.model.printable import counted
 

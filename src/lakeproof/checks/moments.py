@@ -14,10 +14,9 @@ from sqlglot import exp
 from lakeproof.checks.kinds import column_expression
 from lakeproof.checks.literals import as_date, as_datetime
 from lakeproof.checks.trino import EPOCH_MICROS
+from lakeproof.durations import MICROS_PER_SECOND, SECONDS_PER_DAY
 from lakeproof.model.column import Column, TypeFamily
 
-MICROS_PER_SECOND = 1_000_000
-SECONDS_PER_DAY = 86_400
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 

@@ -2,14 +2,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from lakeproof.checks.kinds import Arguments, PairCheck, Verdict
+from lakeproof.checks.kinds import Arguments, Verdict
 from lakeproof.checks.pair_judging import aggregates_verdict
 from lakeproof.checks.pair_parameters import (
     GROUP_BY,
     ON_EMPTY,
     SCOPE,
     TOLERANCE,
-    pair_identity,
+    TwoTableCheck,
     read_aggregate,
     read_empty,
     read_names,
@@ -26,7 +26,7 @@ from lakeproof.model.threshold import Threshold
 _KEYS = ("name", "expression", "target_column", "target_expression")
 
 
-class MultiAggregateConsistency(PairCheck):
+class MultiAggregateConsistency(TwoTableCheck):
     """Several columns of the table hold what aggregates over a source give, in each group.
 
     Each of `aggregates` is a mapping with `name`, `expression` (over the rows of the source),
@@ -65,9 +65,6 @@ class MultiAggregateConsistency(PairCheck):
             "group_by": read_names(self.name, "group_by", arguments["group_by"]),
             "on_empty": read_empty(self.name, arguments),
         }
-
-    def identity(self, arguments: Arguments) -> Arguments:
-        return pair_identity(self.parameters, arguments)
 
     def judge(self, found: PairFound, threshold: Threshold, arguments: Arguments) -> Verdict:
         return aggregates_verdict(found, arguments)

@@ -23,6 +23,7 @@ class NoFutureDates(ColumnCheck):
     name = "no_future_dates"
     dimension = "timeliness"
     uses_clock = True
+    mends_with_time = True
     parameters = (Parameter("timezone", (str,), "an IANA zone name", default="UTC"),)
 
     def read(self, columns: Sequence[str], params: Mapping[str, object]) -> dict[str, object]:

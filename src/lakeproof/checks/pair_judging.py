@@ -41,6 +41,7 @@ def keys_verdict(found: PairFound, threshold: Threshold, arguments: Arguments) -
         details="; ".join([*faults, told, *notes]),
         measures=floats_of(found.numbers),
         passed=not faults and tolerates(threshold, found.mismatches, found.total),
+        is_faulty=bool(faults),
     )
 
 
@@ -71,6 +72,7 @@ def aggregates_verdict(found: PairFound, arguments: Arguments) -> Verdict:
         details="; ".join([*faults, f"{told}{by}", scope_text(arguments)]),
         measures=measures,
         passed=not faults and not found.mismatches,
+        is_faulty=bool(faults),
     )
 
 

@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import Final
 
 from lakeproof.checks.bounds import NUMBER
-from lakeproof.checks.kinds import Arguments
+from lakeproof.checks.kinds import Arguments, PairCheck
 from lakeproof.checks.literals import exact_decimal
 from lakeproof.checks.parameters import Parameter
 from lakeproof.checks.type_text import canonical_type
@@ -105,9 +105,13 @@ def read_scope(check: str, arguments: Arguments) -> dict[str, object]:
         "source_table": arguments["source_table"],
         "where_clause": None if where is None else _read_condition(check, str(where)),
         "partition_column": column,
-        # As text: the shell, a file and Python mean the same partition.
-        "partition": None if partition is None else _moment_or_text(partition),
+        "partition": None if partition is None else partition_text(partition),
     }
+
+
+def partition_text(value: object) -> str:
+    """A partition's value as text: the shell, a file and Python mean the same partition."""
+    return value.isoformat() if isinstance(value, date) else str(value)
 
 
 def _read_condition(check: str, where: str) -> str:
@@ -220,19 +224,22 @@ def require_text(check: str, parameter: str, given: object) -> str:
     return given
 
 
-def pair_identity(parameters: Sequence[Parameter], arguments: Arguments) -> dict[str, object]:
-    """The arguments as they are hashed: what is not its default, in one spelling.
+class TwoTableCheck(PairCheck):
+    """A comparison whose parameters are those of this module, and hashed alike."""
 
-    Without defaults, a parameter that a later release adds changes no rule's identity.
-    """
-    hashed: dict[str, object] = {}
-    for parameter in parameters:
-        name = parameter.name
-        spelled = _SPELLINGS.get(name, lambda value: value)
-        value = _spelled(spelled, arguments[name])
-        if name not in _NOT_LOGIC and value != _spelled(spelled, parameter.default):
-            hashed[name] = value
-    return hashed
+    def identity(self, arguments: Arguments) -> Arguments:
+        """What is not its default, in one spelling.
+
+        Without defaults, a parameter that a later release adds changes no rule's identity.
+        """
+        hashed: dict[str, object] = {}
+        for parameter in self.parameters:
+            name = parameter.name
+            spelled = _SPELLINGS.get(name, lambda value: value)
+            value = _spelled(spelled, arguments[name])
+            if name not in _NOT_LOGIC and value != _spelled(spelled, parameter.default):
+                hashed[name] = value
+        return hashed
 
 
 def _require_keys(check: str, parameter: str, names: Iterable[str], keys: Sequence[str]) -> None:
@@ -271,10 +278,6 @@ def _is_amount(value: object) -> bool:
     number = exact_decimal(value)
     # As a fraction, 1E999999 would fill the memory.
     return number.is_finite() and number >= 0 and abs(number.adjusted()) <= _EXPONENT_MAX
-
-
-def _moment_or_text(value: object) -> str:
-    return value.isoformat() if isinstance(value, date) else str(value)
 
 
 def _sorted_names(names: object) -> list[str]:

@@ -5,7 +5,7 @@ from enum import StrEnum
 from fractions import Fraction
 
 from lakeproof.checks.bounds import as_float, exact
-from lakeproof.checks.kinds import Arguments, PairCheck, Verdict
+from lakeproof.checks.kinds import Arguments, Verdict
 from lakeproof.checks.pair_judging import (
     floats_of,
     lone_side,
@@ -16,7 +16,7 @@ from lakeproof.checks.pair_judging import (
 from lakeproof.checks.pair_parameters import (
     ON_EMPTY,
     SCOPE,
-    pair_identity,
+    TwoTableCheck,
     read_empty,
     read_scope,
     read_word,
@@ -34,7 +34,7 @@ class CountRule(StrEnum):
     AT_LEAST = "rowcount_gte"
 
 
-class Reconciliation(PairCheck):
+class Reconciliation(TwoTableCheck):
     """The table has as many rows as a source, or with `rowcount_gte` at least as many.
 
     The difference is held against the tolerance as a share of the source's rows, or as a number
@@ -64,9 +64,6 @@ class Reconciliation(PairCheck):
             "check_type": word,
             "on_empty": read_empty(self.name, arguments),
         }
-
-    def identity(self, arguments: Arguments) -> Arguments:
-        return pair_identity(self.parameters, arguments)
 
     def judge(self, found: PairFound, threshold: Threshold, arguments: Arguments) -> Verdict:
         numbers = count_numbers(found)

@@ -6,17 +6,12 @@ from zoneinfo import ZoneInfo
 
 from sqlglot import exp
 
-from lakeproof.checks.durations import (
-    DURATION,
-    DURATION_FORMS,
-    Duration,
-    duration_of,
-    read_duration,
-)
+from lakeproof.checks.durations import read_duration
 from lakeproof.checks.kinds import Arguments, ColumnCheck, column_expression, require_family
 from lakeproof.checks.literals import literal_for, timestamp_literal
 from lakeproof.checks.parameters import Parameter
 from lakeproof.checks.timezones import read_zone
+from lakeproof.durations import DURATION, DURATION_FORMS, Duration, duration_of
 from lakeproof.model.column import Column, TypeFamily
 
 

@@ -93,6 +93,7 @@ def examine(folder: Path) -> tuple[Finding, ...]:
         _jar_folder(),
         _reader("pyiceberg", "reads Iceberg state without Spark", "pyiceberg[sql-sqlite,pyarrow]"),
         _reader("deltalake", "reads Delta state without Spark", "deltalake"),
+        _reader("xxhash", "verifies ledgers without Spark", "lakeproof[ledger]"),
         _configuration(folder),
     )
 

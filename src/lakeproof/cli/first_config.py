@@ -17,6 +17,9 @@ _TEXT = """\
 #default_catalog = "iceberg"
 #default_namespace = "lakehouse"
 
+# A YAML file beside this one with a block `watermarks:`, table to column.
+#watermarks_file = ""
+
 # timeout_seconds = 3600 limits a whole run; without it there is no limit.
 
 # Where results and violations are kept: format "iceberg" or "delta".
@@ -27,12 +30,14 @@ _TEXT = """\
 #namespace = "lakehouse"
 # How long a driver that died blocks another one elsewhere.
 #lease_seconds = 3600
+# max_hits_per_rule = 100000 bounds what is stored of one rule's open violations; all are counted.
 
 #[store.tables]
 #results = "_quality_results"
 #violations = "_quality_violations"
 #progress = "_quality_progress"
 #intents = "_quality_intents"
+#key_index = "_quality_key_index"
 
 # How data contracts are read where their standard leaves a choice: which number duplicates are
 # ("values", "rows", "surplus"), whether ranges hold their ends ("closed", "open"), whether NULL is
@@ -60,10 +65,15 @@ _TEXT = """\
 {session}
 
 # One section per table, by its short or full name. By the key columns a bad row is known; values
-# of sensitive columns are shown nowhere.
+# of sensitive columns are shown nowhere. Its changes are read by mode "auto", "cdf", "watermark",
+# "snapshot_diff" or "snapshot"; a watermark is a column that grows as rows are added.
+# With statistics = false its rows are read even if the statistics of its files decide a rule.
 # [tables."sales"]
 # key = ["order_id"]
 # sensitive = ["email"]
+# mode = "auto"
+# watermark = {{column = "ingested_at", allowed_lateness = "2h"}}
+# statistics = true
 """
 
 

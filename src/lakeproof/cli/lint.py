@@ -74,7 +74,7 @@ def lint(
     with results_only_on_stdout() as results:
         loaded = load_suites(suites)
         rules = rules_by_suite(loaded, settings, contracts)
-        found = list(_mistakes(loaded, rules))
+        found = [*_mistakes(loaded, rules), *_watermark_notes(settings)]
         mistakes = [one for one in found if not one.is_note]
         if style == "json":
             results.write(
@@ -152,6 +152,19 @@ def _mistakes(
         # What the contract's own findings say of an entry is not said again.
         if not any(one == place or one.startswith(f"{place}/") for one in told[suite.name]):
             yield Mistake(suite.name, rule.key, rule.reason, rule.source)
+
+
+def _watermark_notes(config: Config) -> Iterator[Mistake]:
+    """A watermark by its column alone allows no lateness, which is seldom what is meant."""
+    for table, settings in config.tables.items():
+        if settings.watermark is not None and settings.watermark.is_short_form:
+            column = settings.watermark.column
+            reason = (
+                f"table {table}: watermark {column} allows no lateness, so a row that comes late "
+                f'is missed. Write watermark = {{column = "{column}", allowed_lateness = "2h"}}, '
+                "or 0 if none comes late"
+            )
+            yield Mistake("", "", reason, config.source, is_note=True)
 
 
 def _pointers(suite: Suite) -> list[str]:

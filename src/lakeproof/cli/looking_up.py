@@ -33,8 +33,9 @@ class Name:
         return Among(self.columns, self.values)
 
 
-def run_name(reader: StateReader, run_id: str) -> Name:
-    run = latest_run(reader) if run_id == LATEST else run_id
+def run_name(reader: StateReader, run_id: str, among: Iterable[Name] = ()) -> Name:
+    """A run; `latest` is the newest that has results of all the names given."""
+    run = latest_run(reader, among) if run_id == LATEST else run_id
     return Name("run", run, ("run_id",), (run,))
 
 
@@ -48,9 +49,10 @@ def table_name(table: str, settings: Config) -> Name:
     return Name("table", table, ("table_fqn", "table_name"), (table, str(full)))
 
 
-def latest_run(reader: StateReader) -> str:
+def latest_run(reader: StateReader, among: Iterable[Name] = ()) -> str:
     """The run with the newest result; '' before the first."""
-    newest = reader.ask(Question("results", order=_NEWEST, limit=1)).rows
+    where = tuple(name.among for name in among)
+    newest = reader.ask(Question("results", where, _NEWEST, limit=1)).rows
     return str(newest[0]["run_id"]) if newest else ""
 
 

@@ -11,12 +11,15 @@ import click
 import lakeproof
 from lakeproof.cli.completion import completion_options
 from lakeproof.errors import (
+    AccountingFailureException,
     AlreadyRunningError,
     ConfigError,
     EngineUnavailableError,
+    ErrorThresholdError,
     FencedError,
     GateClosedError,
     LakeproofError,
+    LedgerError,
     NothingSelectedError,
     StateSchemaError,
     SuiteError,
@@ -48,6 +51,9 @@ EXIT_CODES: dict[type[LakeproofError], int] = {
     AlreadyRunningError: EXIT_FENCED,
     FencedError: EXIT_FENCED,
     GateClosedError: EXIT_CLOSED_BY_DATA,
+    LedgerError: EXIT_USAGE,
+    ErrorThresholdError: EXIT_CLOSED_BY_DATA,
+    AccountingFailureException: EXIT_CLOSED_BY_DATA,
 }
 
 # The help is said here a second time because saying it there would import the command.
@@ -66,8 +72,13 @@ COMMANDS = {
         "lakeproof.cli.reconcile:reconcile",
         "Hold two tables against each other by key.",
     ),
-    "show": ("lakeproof.cli.show:show", "Show kept results and violations."),
-    "store": ("lakeproof.cli.store:store", "Make the tables that keep results."),
+    "ledger": ("lakeproof.cli.ledger:ledger", "Read and verify the books of a pipeline."),
+    "show": ("lakeproof.cli.show:show", "Show kept results, violations and progress."),
+    "suppress": (
+        "lakeproof.cli.suppress:suppress",
+        "Leave violations out of the gate for a time.",
+    ),
+    "store": ("lakeproof.cli.store:store", "Make, audit and prune the tables that keep state."),
     "doctor": ("lakeproof.cli.doctor:doctor", "Say what is installed and what is missing."),
 }
 

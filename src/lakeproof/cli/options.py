@@ -21,6 +21,8 @@ from lakeproof.config import (
     load_config,
 )
 from lakeproof.errors import ConfigError
+from lakeproof.model.reading import METHODS
+from lakeproof.planning.read_mode import AUTO, MODES
 
 Command = Callable[..., Any]
 
@@ -166,7 +168,7 @@ def verbose_option(command: Command) -> Command:
         is_eager=True,
         expose_value=False,
         callback=keep,
-        help="Say more: rules that passed, where an error arose.",
+        help="Say more: what passed, where an error arose.",
     )
     return option(command)
 
@@ -202,6 +204,31 @@ def _read_keys(
             raise click.BadParameter(f"the key of {table!r} is given twice")
         keys[table] = names
     return keys
+
+
+def mode_options(command: Command) -> Command:
+    """--mode, --require-incremental and --method."""
+    for option in (
+        click.option(
+            "--method",
+            type=click.Choice(METHODS),
+            metavar="METHOD",
+            default=METHODS[0],
+            help="auto, statistics or scan.",
+        ),
+        click.option(
+            "--require-incremental", is_flag=True, help="Exit 2 rather than read a table whole."
+        ),
+        click.option(
+            "--mode",
+            type=click.Choice(MODES),
+            metavar="MODE",
+            default=AUTO,
+            help=f"{', '.join(MODES)}.",
+        ),
+    ):
+        command = option(command)
+    return command
 
 
 def read_pairs(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
@@ -13,6 +14,7 @@ from lakeproof.cli.options import (
     Where,
     format_option,
     key_option,
+    mode_options,
     partition_option,
     progress_options,
     suite_argument,
@@ -22,7 +24,7 @@ from lakeproof.cli.options import (
 from lakeproof.cli.selecting import Wanted, selection_options
 from lakeproof.cli.sessions import require_lakehouse, session_for
 from lakeproof.cli.streams import progress_on_stderr, results_only_on_stdout
-from lakeproof.cli.suites import all_checks, load_suites
+from lakeproof.cli.suites import all_checks, label_of, load_suites
 from lakeproof.gating.policy import EXIT_USAGE
 from lakeproof.reporting.document import document_text
 
@@ -34,8 +36,9 @@ if TYPE_CHECKING:
 @suite_argument
 @selection_options
 @contract_options
-@where_options(stores=())
+@where_options()
 @key_option
+@mode_options
 @partition_option
 @click.option("--sql", is_flag=True, help="The SQL of every statement, as it runs.")
 @click.option("--strict", is_flag=True, help="Exit 2 if a rule cannot run.")
@@ -51,6 +54,9 @@ def plan(  # noqa: PLR0913 (one per option)
     contracts: ContractOptions,
     where: Where,
     keys: Mapping[str, tuple[str, ...]],
+    mode: str,
+    require_incremental: bool,
+    method: str,
     partition: Mapping[str, str],
     sql: bool,
     strict: bool,
@@ -60,9 +66,11 @@ def plan(  # noqa: PLR0913 (one per option)
     """Show what run would do: how each table is read, and what each action answers.
 
     SUITE is package.module:NAME, a list of QualityCheck, or a contract's file. Reads the tables'
-    metadata, never their rows. Bad rows are asked for as if every rule had failed.
+    metadata and how far earlier runs have come, never the tables' rows. Bad rows are asked for
+    as if every rule had failed.
     """
     settings = contracts.settings(where.settings())
+    settings = replace(settings, store=where.store_to_open(settings))
     with results_only_on_stdout() as results:
         loaded = load_suites(suites)
         require_lakehouse(settings.session)
@@ -84,9 +92,13 @@ def plan(  # noqa: PLR0913 (one per option)
                 server=contracts.server,
                 config=settings,
                 keys=keys,
+                mode=mode,
+                require_incremental=require_incremental,
+                method=method,
                 select=wanted.select,
                 exclude=wanted.exclude,
                 partition=partition or None,
+                suite=label_of(loaded),
             )
         results.write(_plan_text(planned, style, sql=sql))
     if strict and any(not rule.is_skipped for rule in planned.rejected):

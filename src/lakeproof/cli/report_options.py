@@ -97,7 +97,10 @@ def report_of(
     """What a command reports; it names the next command only if that has something to show."""
     is_kept = any(result.new_violations is not None for result in results)
     has_hits = any(result.sample_keys for result in results)
-    command = f"lakeproof show violations --run {shlex.quote(run_id)}{where.typed}"
+    # A run that reads changes does not touch violations that stay as they were.
+    is_whole = all(result.mode in {"", "snapshot"} for result in results)
+    which = f" --run {shlex.quote(run_id)}" if is_whole else " --status open"
+    command = f"lakeproof show violations{which}{where.typed}"
     return RunReport(
         run_id,
         results,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import click
 
@@ -12,6 +13,7 @@ from lakeproof.cli.options import (
     NO_STORE,
     Where,
     key_option,
+    mode_options,
     partition_option,
     progress_options,
     suite_argument,
@@ -26,6 +28,9 @@ from lakeproof.cli.suites import all_checks, label_of, load_suites
 from lakeproof.config import FAIL_ON, FORMATS
 from lakeproof.gating.policy import EXIT_OPEN, EXIT_USAGE, exit_code
 from lakeproof.model.run_id import ensure_run_id
+
+if TYPE_CHECKING:
+    from lakeproof.accounting.zero_loss import Books
 
 
 def _read_quarantine(
@@ -43,12 +48,29 @@ def _read_quarantine(
     return named or None
 
 
+def _books_at(ledger: str | None) -> Books | None:
+    """Read before Spark starts: a ledger that is not there is told at once."""
+    if ledger is None:
+        return None
+    from lakeproof.accounting.zero_loss import books_at
+
+    return books_at(ledger)
+
+
 @click.command()
 @suite_argument
 @selection_options
 @contract_options
 @where_options(stores=(*FORMATS, NO_STORE))
 @key_option
+@mode_options
+@click.option(
+    "--verify-statistics",
+    type=click.FloatRange(0, 1),
+    metavar="SHARE",
+    default=0.0,
+    help="Also read this share of the files.",
+)
 @partition_option
 @click.option(
     "--quarantine",
@@ -56,6 +78,12 @@ def _read_quarantine(
     multiple=True,
     callback=_read_quarantine,
     help="Bad rows of TABLE in full into table TO.",
+)
+@click.option(
+    "--ledger",
+    metavar="DIR",
+    default=None,
+    help="The books of the run in DIR must balance.",
 )
 @click.option("--run-id", default=None, help="Name of this run; repeating it adds nothing.")
 @click.option(
@@ -68,8 +96,9 @@ def _read_quarantine(
 @click.option(
     "--fail-on",
     type=click.Choice(FAIL_ON),
+    metavar="LEVEL",
     default=None,
-    help="What makes the exit code 1. Default: error.",
+    help="Exit 1 for warning, error (default) or never.",
 )
 @click.option("--strict", is_flag=True, help="Exit 2 if a rule cannot run.")
 @report_options
@@ -84,8 +113,13 @@ def run(  # noqa: PLR0913 (one per option)
     contracts: ContractOptions,
     where: Where,
     keys: Mapping[str, tuple[str, ...]],
+    mode: str,
+    require_incremental: bool,
+    method: str,
+    verify_statistics: float,
     partition: Mapping[str, str],
     quarantine: str | Mapping[str, str] | None,
+    ledger: str | None,
     run_id: str | None,
     timeout: float | None,
     fail_on: str | None,
@@ -95,13 +129,14 @@ def run(  # noqa: PLR0913 (one per option)
 ) -> None:
     """Check tables, keep the results and decide the gate.
 
-    SUITE is package.module:NAME, a list of QualityCheck, or a contract's file (.yaml, .json).
+    SUITE is package.module:NAME, a list of QualityChecks, or a contract's file.
     """
     settings = contracts.settings(where.settings())
     with results_only_on_stdout() as results:
         loaded = load_suites(suites)
         if run_id is not None:
             ensure_run_id(run_id)
+        books = _books_at(ledger)
         require_lakehouse(settings.session)
         chosen = wanted.known_early(loaded, settings, contracts)
         if strict:
@@ -125,8 +160,13 @@ def run(  # noqa: PLR0913 (one per option)
                 select=wanted.select,
                 exclude=wanted.exclude,
                 config=settings,
+                mode=mode,
+                require_incremental=require_incremental,
+                method=method,
+                verify_statistics=verify_statistics,
                 quarantine=quarantine,
                 partition=partition or None,
+                ledger=books,
                 timeout_seconds=timeout,
                 suite=label_of(loaded),
                 listener=listener,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from datetime import UTC, datetime
 
 import click
 
@@ -26,6 +27,7 @@ from lakeproof.cli.options import (
     where_options,
 )
 from lakeproof.cli.report_options import Reports, report_of, report_options
+from lakeproof.cli.show_progress import progress as progress_command
 from lakeproof.cli.state_reader import state_reader
 from lakeproof.cli.streams import Results, progress_on_stderr, results_only_on_stdout
 from lakeproof.gating.policy import EXIT_NOTHING, decide
@@ -45,7 +47,7 @@ ALL = "all"
 
 @click.group()
 def show() -> None:
-    """Show kept runs, results and violations."""
+    """Show kept runs, results, violations and progress."""
 
 
 @show.command()
@@ -130,10 +132,11 @@ def results(  # noqa: PLR0913 (one per option)
 @show.command()
 @click.option(
     "--status",
-    type=click.Choice(("open", "resolved", ALL)),
+    type=click.Choice(("open", "resolved", "unknown", ALL)),
     default="open",
     show_default=True,
 )
+@click.option("--new", is_flag=True, help="First seen or reopened by the newest run.")
 @click.option("--table", default="", help="Of this table only.")
 @click.option("--rule", default="", metavar="NAME", help="Of this rule only.")
 @click.option("--run", "run_id", default="", metavar="ID", help="Found first or last by this run.")
@@ -147,6 +150,7 @@ def violations(  # noqa: PLR0913 (one per option)
     ctx: click.Context,
     *,
     status: str,
+    new: bool,
     table: str,
     rule: str,
     run_id: str,
@@ -155,9 +159,10 @@ def violations(  # noqa: PLR0913 (one per option)
     style: str,
     progress: str | None,
 ) -> None:
-    """Show bad rows by their keys: since when they are open, when they were resolved.
+    """Show bad rows by their keys: since when they are open, when and why they were resolved.
 
-    Exit 5 if no result has that table, rule or run.
+    --new looks at the newest run of that table or rule, or at --run. Status is unknown while a
+    gap in the table's changes is rebuilt. Exit 5 if no result has that table, rule or run.
     """
     settings = where.settings()
     with results_only_on_stdout() as output:
@@ -173,9 +178,10 @@ def violations(  # noqa: PLR0913 (one per option)
             if rule:
                 asked.append(rule_name(rule))
                 conditions.append(Among(("rule_id",), ids_of(reader, asked[-1])))
-            if run_id:
-                asked.append(run_name(reader, run_id))
-                columns = ("first_run_id", "last_run_id", "reopened_run_id")
+            if run_id or new:
+                asked.append(run_name(reader, run_id or LATEST, asked))
+                since = ("first_run_id", "reopened_run_id")
+                columns = since if new else (*since, "last_run_id")
                 conditions.append(Among(columns, asked[-1].values))
             order = ("table_fqn", "rule_id", "first_seen", "violation_key")
             answer = reader.ask(Question("violations", tuple(conditions), order, limit))
@@ -261,4 +267,8 @@ def _write_violations(
         keyed = [{"key": readable_key(str(row["violation_key"])), **row} for row in rows]
         output.write(csv_text(columns, keyed))
     else:
-        output.write_report(violations_text(answer.rows, answer.total, names))
+        now = datetime.now(UTC).replace(tzinfo=None)
+        output.write_report(violations_text(answer.rows, answer.total, names, now))
+
+
+show.add_command(progress_command)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
 
 
 class TypeFamily(StrEnum):
@@ -50,6 +52,12 @@ _FAMILIES = {
 }
 
 
+@cache
+def base_type(type_text: str) -> str:
+    """`decimal` of `decimal(12,2)`."""
+    return re.split(r"[(< ]", type_text, maxsplit=1)[0].lower()
+
+
 def folded(name: str) -> str:
     """A name as Spark compares it: letter case and Unicode form do not matter."""
     return unicodedata.normalize("NFC", name).casefold()
@@ -75,8 +83,7 @@ class Column:
 
     @property
     def family(self) -> TypeFamily:
-        base = self.type_text.split("(", 1)[0].split("<", 1)[0].split(" ", 1)[0].lower()
-        return _FAMILIES.get(base, TypeFamily.OTHER)
+        return _FAMILIES.get(base_type(self.type_text), TypeFamily.OTHER)
 
     @property
     def is_collection(self) -> bool:
@@ -87,6 +94,11 @@ class Column:
     def is_collated(self) -> bool:
         """A string whose equality is not byte equality: hashing its bytes would be wrong."""
         return " collate " in self.type_text.lower()
+
+    @property
+    def is_plain_text(self) -> bool:
+        """Text that is compared byte by byte; CHAR is compared with blanks behind it."""
+        return base_type(self.type_text) in {"string", "varchar"} and not self.is_collated
 
 
 def column_named(columns: Iterable[Column], name: str) -> Column | None:

@@ -27,6 +27,11 @@ class CheckResult:
     `sample_values` says what the checked columns held, one text for each of `sample_keys`;
     `source` is where the rule was written, as `file:line`; `declared` what its contract says
     beside: id, method, schedule, engine, the choices made where the standard leaves one.
+    `suppressed_rows` are those of the failing that somebody has answered for: `status` leaves them
+    out. `coverage` is `append-only` where changes were read by a watermark, which shows no row
+    that was updated or deleted; it also says where not every violation is stored. `method` is
+    `statistics` where those of the files decided, `mixed` where some files were read beside, else
+    `scan`; it is empty where changes were read. `files_read` is known where statistics were asked.
     """
 
     check_name: str
@@ -61,6 +66,10 @@ class CheckResult:
     sample_values: tuple[str, ...] = ()
     source: str = ""
     declared: Mapping[str, str] = field(default_factory=dict)
+    suppressed_rows: int = 0
+    coverage: str = ""
+    method: str = ""
+    files_read: int | None = None
 
     def to_dict(self) -> dict[str, object]:
         """Plain values: the seed's fields first and in its order, then ours."""

@@ -9,6 +9,7 @@ FILES = "path"
 
 FILE_FORMATS = ("parquet", "delta", "iceberg", "csv", "json", "orc", "avro")
 _SUFFIXES = {"jsonl": "json", "ndjson": "json", "tsv": "csv"}
+_PACKED = (".gz", ".bz2", ".zst", ".lz4", ".snappy", ".deflate")
 UNKNOWN_FORMAT = "files"
 """What stands for a format that only the files can tell."""
 
@@ -29,3 +30,10 @@ def format_by_suffix(path: str) -> str:
     """The format that a file's ending names; '' if it names none."""
     suffix = path.rpartition("/")[2].rpartition(".")[2].lower()
     return _SUFFIXES.get(suffix, suffix if suffix in FILE_FORMATS else "")
+
+
+def format_of_packed(path: str) -> str:
+    """The same for a file that may be compressed: json of `a.json.gz`."""
+    for ending in _PACKED:
+        path = path.removesuffix(ending)
+    return format_by_suffix(path)

@@ -9,6 +9,8 @@ from enum import StrEnum
 class ViolationStatus(StrEnum):
     OPEN = "open"
     RESOLVED = "resolved"
+    UNKNOWN = "unknown"
+    """Was open when its rule lost track of the table, and has not been looked at since."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,7 +66,7 @@ def _row_branch(plan: TablePlan, tallies: Sequence[Tally]) -> str:
         f"FROM (SELECT hit.rule AS rule, {key} AS violation_key, hit.observed AS observed\n"
         f"FROM (SELECT explode(flatten(array_compact(array({broken})))) AS hit,\n"
         f"{plan.pinned.key_sql} AS row_key\n"
-        f"FROM {plan.pinned.relation}\nWHERE {where}))\n"
+        f"FROM {plan.scan.relation}\nWHERE {where}))\n"
         "GROUP BY rule, violation_key)"
     )
 

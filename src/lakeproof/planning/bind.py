@@ -28,13 +28,13 @@ from lakeproof.model.names import TableName, quote
 from lakeproof.model.rule import Rule
 from lakeproof.planning.fuse import within
 from lakeproof.planning.key_sql import key_step
+from lakeproof.planning.linear import measurement
 from lakeproof.planning.pairs.binding import bind_pair
 from lakeproof.planning.pairs.steps import PairStep
 from lakeproof.planning.places import (
     Place,
     any_element,
     bad_elements,
-    column_sql,
     find_place,
     observed_sql,
 )
@@ -47,6 +47,7 @@ from lakeproof.planning.plan import (
     Tally,
     ValueStep,
 )
+from lakeproof.planning.related import Pin, RelatedBinder, listed
 from lakeproof.planning.tables import STAND_IN, PinnedTable, TableReader
 
 DIALECT = "spark"
@@ -54,7 +55,6 @@ DIALECT = "spark"
 Bound = (
     Tally | KeyStep | QueryStep | MeasureStep | ValueStep | CallStep | PairStep | list[Measurement]
 )
-Pin = Callable[[TableName], PinnedTable]
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,8 @@ class RuleBinder:
         if isinstance(check, MeasureCheck):
             return self._measures(pinned, rule, check, columns, scope, f"rule_{number}")
         if isinstance(check, RelatedCheck):
-            return self._related(pinned, rule, check, places, scope)
+            related = RelatedBinder(self.reader, self.pin, pinned)
+            return related.bind(rule, check, places, scope)
         raise CheckDefinitionError(f"check {rule.check!r} has a shape that cannot be planned")
 
     def _vetted(self, pinned: PinnedTable, condition: str, where: str) -> list[Column]:
@@ -161,12 +162,17 @@ class RuleBinder:
         if expression:
             type_text = self.reader.expression_type(pinned, expression)
             columns = [*columns, Column(expression, type_text, sql=expression)]
-        found = check.measures(columns, rule.arguments).items()
+        found = check.measures(columns, rule.arguments)
         own = check.needs_own_action(rule.arguments)
         only = f" FILTER (WHERE {within(scope)})" if scope and not own else ""
         taken = [
-            Measurement(rule.rule_id, name, f"{alias}_{name}", f"{sql.sql(DIALECT)}{only}")
-            for name, sql in found
+            measurement(
+                Measurement(rule.rule_id, name, f"{alias}_{name}", f"{sql.sql(DIALECT)}{only}"),
+                found,
+                columns[0] if columns else None,
+                only,
+            )
+            for name, sql in found.items()
         ]
         if not own:
             return taken
@@ -180,38 +186,6 @@ class RuleBinder:
             timeout_seconds=rule.timeout_seconds,
         )
 
-    def _related(
-        self,
-        pinned: PinnedTable,
-        rule: Rule,
-        check: RelatedCheck,
-        places: Sequence[Place],
-        scope: str,
-    ) -> QueryStep:
-        columns = [place.column for place in places]
-        lookup = _Lookup(self.reader, self.pin, pinned, within(scope) or "true")
-        violates = check.row_violates(columns, rule.arguments, lookup)
-        if check.is_windowed:
-            where = f" WHERE {within(scope)}" if scope else ""
-            bad = (
-                f"SELECT * FROM (SELECT *, ({violates}) AS _lakeproof_bad "
-                f"FROM {pinned.relation}{where})\nWHERE _lakeproof_bad"
-            )
-        else:
-            bad = f"SELECT * FROM {pinned.relation}\nWHERE {within(scope, violates)}"
-        key, observed = pinned.key_sql, observed_sql(pinned, places)
-        if check.keyed_by_columns:
-            key, observed = self.reader.key_sql(pinned, columns), "''"
-        return QueryStep(
-            rule_id=rule.rule_id,
-            what=rule.check,
-            scope=scope,
-            sql=_listed(f"SELECT {key} AS violation_key, {observed} AS observed FROM (\n{bad}\n)"),
-            timeout_seconds=rule.timeout_seconds,
-            violates=f"({lookup.scope}) AND ({violates})",
-            key_sql=key,
-        )
-
     def _user_query(self, pinned: PinnedTable, rule: Rule, text: str, scope: str) -> QueryStep:
         self.reader.ensure_query(text)
         query = parse_query(text)
@@ -221,7 +195,7 @@ class RuleBinder:
             rule_id=rule.rule_id,
             what="query",
             scope=scope,
-            sql=_listed(f"SELECT {key} AS violation_key, '' AS observed FROM (\n{sql}\n)"),
+            sql=listed(f"SELECT {key} AS violation_key, '' AS observed FROM (\n{sql}\n)"),
             timeout_seconds=rule.timeout_seconds,
         )
 
@@ -281,7 +255,7 @@ class RuleBinder:
         except (CheckDefinitionError, UnsafeSqlError):
             # A semi join, for one, has no columns of its right side. The value stands without rows.
             return ""
-        return _listed(f"SELECT {key} AS violation_key, '' AS observed FROM (\n{sql}\n)")
+        return listed(f"SELECT {key} AS violation_key, '' AS observed FROM (\n{sql}\n)")
 
     def _keys_to_hide(self, pinned: PinnedTable, query: QueryText) -> tuple[str, ...]:
         """The key columns, if one of them may hold what a column of the query must not show.
@@ -311,37 +285,6 @@ class RuleBinder:
         return f"{relation}{called}" if has_no_name else relation
 
 
-@dataclass(frozen=True, slots=True)
-class _Lookup:
-    """`checks.kinds.Lookup` over the tables of this run."""
-
-    reader: TableReader
-    pin: Pin
-    checked: PinnedTable
-    scope: str
-
-    @property
-    def key(self) -> str:
-        return self.checked.key_sql
-
-    def column(self, name: str) -> str:
-        place = find_place(self.checked, name, "params")
-        if place.loops:
-            raise CheckDefinitionError(f"params: {name!r} has many values in one row")
-        return column_sql(place.column)
-
-    def table(self, name: str) -> tuple[str, tuple[Column, ...]]:
-        found = self.pin(TableName.parse(name))
-        if not found.relation:
-            raise CheckDefinitionError(
-                f"it refers to {found.table}, for which the frame stands. Check the table itself"
-            )
-        return found.relation, found.columns
-
-    def values(self, values: Sequence[str], type_text: str) -> str:
-        return self.reader.values_relation(values, type_text)
-
-
 def find_column(pinned: PinnedTable, name: str, where: str = "column_name") -> Column:
     """The column or field of that name, or an error that names the nearest ones."""
     return find_place(pinned, name, where).column
@@ -359,14 +302,6 @@ def _call(pinned: PinnedTable, rule: Rule, scope: str) -> CallStep:
         scope=scope,
         view=f"_lakeproof_called_{uuid.uuid4().hex[:12]}",
         timeout_seconds=rule.timeout_seconds,
-    )
-
-
-def _listed(keyed: str) -> str:
-    """Bad rows by key; several with one key are one row."""
-    return (
-        "SELECT violation_key, count(*) AS occurrences, count(*) AS excess, "
-        f"min(observed) AS observed\nFROM ({keyed})\nGROUP BY violation_key"
     )
 
 

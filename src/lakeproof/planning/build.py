@@ -16,7 +16,9 @@ from lakeproof.errors import (
 from lakeproof.model.names import TableName
 from lakeproof.model.position import Position
 from lakeproof.model.rule import RejectedRule, Rule
+from lakeproof.planning.alone import reads_alone
 from lakeproof.planning.bind import Bound, RuleBinder
+from lakeproof.planning.clock import depends_on_clock, only_mends
 from lakeproof.planning.fuse import WHOLE_TABLE, fuse
 from lakeproof.planning.pairs.binding import refuse_another_way, target_problem
 from lakeproof.planning.pairs.steps import PairStep
@@ -174,6 +176,9 @@ class _Binder:
             element_key_sql=self.reader.element_key_sql("row_key", "hit.at"),
             mode="snapshot",
             mode_reason=_why_snapshot(pinned),
+            clocked=frozenset(rule.rule_id for rule in first.values() if depends_on_clock(rule)),
+            mending=frozenset(rule.rule_id for rule in first.values() if only_mends(rule)),
+            alone=frozenset(rule.rule_id for rule in first.values() if reads_alone(rule)),
         )
         return plan, refused
 

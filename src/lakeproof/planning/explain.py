@@ -12,9 +12,11 @@ from datetime import UTC
 from typing import TypeAlias
 
 from lakeproof.model.printable import counted, printable
+from lakeproof.model.reading import Mark, Mode
 from lakeproof.model.rule import RejectedRule, Rule
 from lakeproof.planning.bad_rows import bad_rows_sql
 from lakeproof.planning.pairs.steps import CompareStep, PairStep
+from lakeproof.planning.parts import part_of
 from lakeproof.planning.plan import (
     CallStep,
     KeyStep,
@@ -25,6 +27,7 @@ from lakeproof.planning.plan import (
     TablePlan,
     ValueStep,
 )
+from lakeproof.planning.read_mode import Part, Share
 
 _Beside: TypeAlias = QueryStep | MeasureStep | ValueStep | CallStep | PairStep
 _WithSql: TypeAlias = QueryStep | MeasureStep | ValueStep
@@ -47,7 +50,26 @@ class _Node:
 
 def total_actions(plan: Plan) -> int:
     """Spark actions that read checked tables if everything passes."""
-    return sum(table.actions for table in plan.tables)
+    return sum(_actions(table) for table in plan.tables)
+
+
+def _actions(table: TablePlan) -> int:
+    """Those of the rules that are evaluated whole, and one for each share of weighed rows."""
+    whole = _whole_part(table)
+    weighed = [share for share in table.reads if _is_weighed(share)]
+    return (whole.actions if whole else 0) + len(weighed)
+
+
+def _is_weighed(share: Share) -> bool:
+    return share.part in {Part.CHANGES, Part.REBUILD}
+
+
+def _whole_part(table: TablePlan) -> TablePlan | None:
+    """The plan of the rules that are evaluated over the whole table; None if there are none."""
+    if all(share.part is Part.WHOLE for share in table.reads):
+        return table
+    ids = [name for share in table.reads if share.part is Part.WHOLE for name in share.rule_ids]
+    return part_of(table, ids, table.mode, table.mode_reason) if ids else None
 
 
 def fused_rules(table: TablePlan) -> tuple[Rule, ...]:
@@ -57,12 +79,13 @@ def fused_rules(table: TablePlan) -> tuple[Rule, ...]:
 
 
 def statements_of(plan: Plan) -> tuple[Statement, ...]:
-    """Every statement in the order of the run.
+    """Every statement over a whole table in the order of the run.
 
-    A table's bad rows are listed as if all its rules had failed; the run asks only for those
-    of the rules that did.
+    Changes are weighed by statements that the engine makes when it reads them. A table's bad rows
+    are listed as if all its rules had failed; the run asks only for those of the rules that did.
     """
-    return tuple(statement for table in plan.tables for statement in _statements(table))
+    wholes = [_whole_part(table) for table in plan.tables]
+    return tuple(statement for table in wholes if table for statement in _statements(table))
 
 
 def _statements(table: TablePlan) -> Iterable[Statement]:
@@ -122,7 +145,31 @@ def _table_node(table: TablePlan) -> _Node:
     pinned = table.pinned
     position = str(pinned.position) if pinned.position else "no history, not pinned"
     key = ", ".join(printable(name) for name in pinned.key_columns) or "hash of the whole row"
+    aim = "make it incremental" if table.mode == Mode.SNAPSHOT else "see updates and deletes too"
+    advice = f"to {aim}: {printable(table.mode_advice)}"
+    whole = _whole_part(table)
+    return _Node(
+        f"{printable(pinned.table)} ({printable(pinned.format)}, {position})",
+        (
+            _Node(f"mode: {printable(table.mode)} ({printable(table.mode_reason)})"),
+            *([_Node(table.statistics)] if table.statistics else []),
+            *((_Node(advice),) if table.mode_advice else ()),
+            _Node(f"bad rows known by: {key}"),
+            # Where all rules are evaluated whole, the mode has said so and why.
+            *(_share_node(table, share) for share in table.reads if whole is not table),
+            *(_step_nodes(whole) if whole else ()),
+        ),
+    )
+
+
+def _step_nodes(table: TablePlan) -> Iterable[_Node]:
+    """What each action over the whole table answers."""
     fused = fused_rules(table)
+    if table.needs_scan:
+        yield _Node(
+            f"scan: 1 action, rules fused = {len(fused)}",
+            tuple(_Node(_rule_text(rule)) for rule in fused),
+        )
     beside: tuple[_Beside, ...] = (
         *table.queries,
         *table.measures,
@@ -130,20 +177,32 @@ def _table_node(table: TablePlan) -> _Node:
         *table.calls,
         *table.pairs,
     )
-    scan = _Node(
-        f"scan: 1 action, rules fused = {len(fused)}",
-        tuple(_Node(_rule_text(rule)) for rule in fused),
-    )
-    return _Node(
-        f"{printable(pinned.table)} ({printable(pinned.format)}, {position})",
-        (
-            _Node(f"mode: {printable(table.mode)} ({printable(table.mode_reason)})"),
-            _Node(f"bad rows known by: {key}"),
-            *((scan,) if table.needs_scan else ()),
-            *(_own_node(table, step, _key_text(step)) for step in table.keys),
-            *(_own_node(table, step, _own_text(step)) for step in beside),
-        ),
-    )
+    yield from (_own_node(table, step, _key_text(step)) for step in table.keys)
+    yield from (_own_node(table, step, _own_text(step)) for step in beside)
+
+
+def _share_node(table: TablePlan, share: Share) -> _Node:
+    """Rules that are read alike: from where to where, and why."""
+    until = str(table.pinned.position) if table.pinned.position else "the present rows"
+    what = {
+        Part.STILL: "nothing to read",
+        Part.CHANGES: f"changes from {_mark_text(share.since)} to {until}, 1 action",
+        Part.REBUILD: f"rebuilt from the whole table at {until}, 1 action",
+        Part.WHOLE: "evaluated over the whole table, below",
+    }[share.part]
+    names = _names_in(table, share)
+    told = f"{what}: {counted(len(names), 'rule')} ({printable(share.reason)})"
+    return _Node(told, (_Node(printable(", ".join(names))),))
+
+
+def _names_in(table: TablePlan, share: Share) -> list[str]:
+    return [rule.key for rule in table.rules if rule.rule_id in share.rule_ids]
+
+
+def _mark_text(mark: Mark | None) -> str:
+    if mark is None:
+        return "nothing"
+    return printable(mark.watermark.value) if mark.watermark else str(mark.position)
 
 
 def _own_node(table: TablePlan, step: OwnStep, text: str) -> _Node:
@@ -224,7 +283,6 @@ def plan_document(plan: Plan, statements: Sequence[Statement] = ()) -> dict[str,
 def _table_document(table: TablePlan) -> dict[str, object]:
     pinned = table.pinned
     position = pinned.position
-    queries: tuple[_Beside, ...] = (*table.queries, *table.values, *table.calls, *table.pairs)
     return {
         "table": str(pinned.table),
         "format": pinned.format,
@@ -232,7 +290,39 @@ def _table_document(table: TablePlan) -> dict[str, object]:
         "key": list(pinned.key_columns),
         "mode": table.mode,
         "mode_reason": table.mode_reason,
-        "actions": table.actions,
+        "mode_advice": table.mode_advice,
+        "reads": [_share_document(table, share) for share in table.reads],
+        "actions": _actions(table),
+        **_steps_document(_whole_part(table)),
+    }
+
+
+def _share_document(table: TablePlan, share: Share) -> dict[str, object]:
+    return {
+        "part": share.part.value,
+        "since": _mark_document(share.since),
+        "gap": share.code,
+        "reason": share.reason,
+        "rules": _names_in(table, share),
+    }
+
+
+def _mark_document(mark: Mark | None) -> dict[str, object] | None:
+    if mark is None:
+        return None
+    position, watermark = mark.position, mark.watermark
+    return {
+        "position": {"kind": position.kind, "value": position.value} if position else None,
+        "watermark": {"type": watermark.type, "value": watermark.value} if watermark else None,
+    }
+
+
+def _steps_document(table: TablePlan | None) -> dict[str, object]:
+    """What each action over the whole table answers."""
+    if table is None:
+        return {"scan": {"actions": 0, "rules": []}, "keys": [], "queries": [], "measures": []}
+    queries: tuple[_Beside, ...] = (*table.queries, *table.values, *table.calls, *table.pairs)
+    return {
         "scan": {
             "actions": int(table.needs_scan),
             "rules": [_rule_document(rule) for rule in fused_rules(table)],

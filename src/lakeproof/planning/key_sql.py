@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from lakeproof.checks.kinds import NullPolicy
 from lakeproof.model.column import Column, TypeFamily
 from lakeproof.model.names import quote
-from lakeproof.planning.fuse import within
+from lakeproof.planning.keyed_rows import all_present, keyed_rows
 from lakeproof.planning.places import column_sql
 from lakeproof.planning.plan import KeyStep, KeyStrategy
 from lakeproof.planning.tables import PinnedTable
@@ -52,8 +52,8 @@ def key_step(
 ) -> KeyStep:
     """The step for one key set; `key_sql` is the canonical key of these columns."""
     strategy = choose_strategy(columns, nulls)
-    present = _present(_values_of(columns)) if nulls is NullPolicy.DISTINCT else ""
-    inside = within(scope, present)
+    rows = keyed_rows(pinned, columns, scope, key_sql, nulls)
+    inside = rows.inside
     source = f"FROM {pinned.relation}" + (f"\nWHERE {inside}" if inside else "")
     surplus = _surplus(columns, nulls)
     if strategy is KeyStrategy.TILED:
@@ -71,18 +71,15 @@ def key_step(
         hits_sql=_hits_sql(source, columns, strategy, key_sql, surplus),
         violates=_marked(columns, inside or "true", nulls, key_sql),
         key_sql=key_sql,
+        rows=rows,
     )
-
-
-def _present(values: Sequence[str]) -> str:
-    return " AND ".join(f"{value} IS NOT NULL" for value in values)
 
 
 def _surplus(columns: Sequence[Column], nulls: NullPolicy) -> str:
     """How many rows of a group are too many: all but one, with a forbidden NULL in the key all."""
     if nulls is NullPolicy.FORBID:
         names = [quote(column.name) for column in columns]
-        return f"CASE WHEN {_present(names)} THEN {_ROWS} - 1 ELSE {_ROWS} END"
+        return f"CASE WHEN {all_present(names)} THEN {_ROWS} - 1 ELSE {_ROWS} END"
     return f"{_ROWS} - 1"
 
 
@@ -93,7 +90,7 @@ def _marked(columns: Sequence[Column], inside: str, nulls: NullPolicy, key_sql: 
     alike = f"sum(CASE WHEN {inside} THEN 1 ELSE 0 END) OVER (PARTITION BY {group})"
     bad = f"{alike} > 1"
     if nulls is NullPolicy.FORBID:
-        bad = f"({bad} OR NOT ({_present(_values_of(columns))}))"
+        bad = f"({bad} OR NOT ({all_present(_values_of(columns))}))"
     return f"({inside}) AND {bad}"
 
 

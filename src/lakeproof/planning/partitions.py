@@ -10,6 +10,7 @@ from typing import TypeAlias
 
 from lakeproof.checks.catalogue import find_check
 from lakeproof.checks.kinds import PairCheck
+from lakeproof.checks.pair_parameters import partition_text
 from lakeproof.errors import ConfigError, LakeproofError
 from lakeproof.model.nearest import nearest
 from lakeproof.model.rule import RejectedRule, Rule
@@ -60,8 +61,7 @@ def _narrowed(rule: Rule | RejectedRule, partition: Partition) -> Rule | Rejecte
     value = partition.get(column) if isinstance(partition, Mapping) else partition
     if isinstance(rule, RejectedRule) or not column or value is None:
         return rule
-    # As text: the shell and Python mean the same partition, so they are the same rule.
-    text = value.isoformat() if isinstance(value, date) else str(value)
+    text = partition_text(value)
     logic = replace(rule.logic, arguments={**rule.logic.arguments, "partition": text})
     arguments = {**rule.arguments, "partition": text}
     return replace(rule, rule_id=logic.rule_id, logic=logic, arguments=arguments)

@@ -5,14 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from decimal import Decimal
 from enum import StrEnum
 from html import escape
 from typing import TypeAlias
 
 from lakeproof.model.names import quote
 from lakeproof.model.rule import RejectedRule, Rule
+from lakeproof.model.standing import Measured
+from lakeproof.model.weighing import WeighKind
 from lakeproof.planning.pairs.steps import AggregateStep, CompareStep, PairStep
+from lakeproof.planning.read_mode import Share
 from lakeproof.planning.tables import PinnedTable
+from lakeproof.planning.ways import BY_QUERY, ways_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +51,28 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """One aggregate of a measuring rule, taken in the scan under `alias`."""
+    """One aggregate of a measuring rule, taken in the scan under `alias`.
+
+    `weighted` is the same over rows with weights, '' if it cannot be added up from them. A sum is
+    then one of whole units, of which ten to the power of `scale` are 1; `counted_by` names the
+    measure that counts its values, for the sum of none is NULL.
+    """
 
     rule_id: str
     name: str
     alias: str
     sql: str
+    weighted: str = ""
+    scale: int = 0
+    counted_by: str = ""
+
+    def found(self, measures: Mapping[str, Measured]) -> Measured:
+        """What a scan would have found, out of the rule's measures as they were kept."""
+        kept = measures.get(self.name)
+        if self.counted_by and not measures.get(self.counted_by):
+            return None
+        # From text: arithmetic would round to the 28 digits of Python's context.
+        return Decimal(f"{kept}E-{self.scale}") if self.scale and isinstance(kept, int) else kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +101,30 @@ class KeyStrategy(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class KeyedRows:
+    """Rows counted by a key, in a run that reads changes.
+
+    Those for which `inside` is true ('': all) are grouped by `group_sql`; `key_sql` is their key,
+    `near_sql` a number that neighbouring keys have alike, `has_null_sql` true for a key that is
+    bad by a NULL in it.
+    """
+
+    key_sql: str
+    inside: str = ""
+    group_sql: str = ""
+    near_sql: str = "0L"
+    has_null_sql: str = "false"
+
+
+@dataclass(frozen=True, slots=True)
+class ParentSide:
+    """The table that a rule's key must be found in, and its rows by the same key."""
+
+    pinned: PinnedTable
+    rows: KeyedRows
+
+
+@dataclass(frozen=True, slots=True)
 class KeyStep:
     """One key set under one filter: one action.
 
@@ -94,6 +139,7 @@ class KeyStep:
     hits_sql: str
     violates: str
     key_sql: str
+    rows: KeyedRows | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +147,7 @@ class QueryStep:
     """Bad rows by a query of their own, the user's or ours: one action that lists them.
 
     `violates` marks the bad rows of the checked table, which `key_sql` names; a user's query
-    marks none.
+    marks none. With a `parent` both sides can be counted by key; else `why_whole` says why not.
     """
 
     rule_id: str
@@ -111,6 +157,9 @@ class QueryStep:
     timeout_seconds: float | None
     violates: str = ""
     key_sql: str = ""
+    rows: KeyedRows | None = None
+    parent: ParentSide | None = None
+    why_whole: str = BY_QUERY
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +226,12 @@ OwnStep: TypeAlias = KeyStep | QueryStep | MeasureStep | ValueStep | CallStep | 
 class TablePlan:
     """Everything to do over one table at one position.
 
-    `element_key_sql` makes the key of an element out of `row_key` and `hit.at`.
+    `element_key_sql` makes the key of an element out of `row_key` and `hit.at`. `clocked` are the
+    rules whose answer changes with the clock, `mending` those of them where time can only make bad
+    rows good, `alone` those that read no other table. `reads` says
+    what each rule is about to read, and `mode_advice` what would make the table incremental; both
+    are known only where state is kept. `statistics` tells what those of the files decide, if they
+    were asked.
     """
 
     pinned: PinnedTable
@@ -192,6 +246,37 @@ class TablePlan:
     values: tuple[ValueStep, ...] = ()
     calls: tuple[CallStep, ...] = ()
     pairs: tuple[PairStep, ...] = ()
+    clocked: frozenset[str] = frozenset()
+    alone: frozenset[str] = frozenset()
+    mending: frozenset[str] = frozenset()
+    reads: tuple[Share, ...] = ()
+    mode_advice: str = ""
+    statistics: str = ""
+
+    @property
+    def weighed(self) -> Mapping[str, WeighKind]:
+        """The rules that can follow changes, and how."""
+        return {name: way for name, way in ways_of(self).items() if isinstance(way, WeighKind)}
+
+    @property
+    def whole_reasons(self) -> Mapping[str, str]:
+        """Why the other rules need the whole table, each in words for people."""
+        return {name: way for name, way in ways_of(self).items() if not isinstance(way, WeighKind)}
+
+    @property
+    def parents(self) -> Mapping[str, PinnedTable]:
+        """The tables that rules refer to whose own changes count as well, by rule."""
+        return {step.rule_id: step.parent.pinned for step in self.queries if step.parent}
+
+    @property
+    def rechecked(self) -> frozenset[str]:
+        """Rules whose known violations can be counted again by key.
+
+        Not those over elements: a violation is an element there, and rows are counted beside.
+        """
+        of_elements = {tally.rule_id for tally in self.scan.tallies if tally.elements}
+        keyed = {name for name, kind in self.weighed.items() if kind is not WeighKind.COUNT}
+        return frozenset(keyed - of_elements)
 
     @property
     def needs_scan(self) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from lakeproof.config import Config, TableSettings
 from lakeproof.model.names import TableName
+from lakeproof.planning.read_mode import AUTO
 
 
 def full_name(config: Config, name: str) -> TableName:
@@ -15,7 +16,7 @@ def full_name(config: Config, name: str) -> TableName:
 
 
 def table_settings(config: Config, table: TableName) -> TableSettings:
-    """Key and sensitive columns of the table; the first entry's key, every entry's columns.
+    """What is said of the table; of its entries the first that says a thing, all that hide.
 
     Letter case does not matter, since some catalogs have none: to hide too much does no harm.
     """
@@ -26,15 +27,21 @@ def table_settings(config: Config, table: TableName) -> TableSettings:
     ]
     key = next((settings.key for settings in found if settings.key), ())
     hidden = dict.fromkeys(name for settings in found for name in settings.sensitive)
-    return TableSettings(key, tuple(hidden))
+    return TableSettings(
+        key=key,
+        sensitive=tuple(hidden),
+        mode=next((settings.mode for settings in found if settings.mode != AUTO), AUTO),
+        watermark=next((settings.watermark for settings in found if settings.watermark), None),
+        statistics=all(settings.statistics for settings in found),
+    )
 
 
 def with_keys(config: Config, keys: Mapping[str, Sequence[str]]) -> Config:
     """The configuration with the keys that a call names before those of the file."""
     given = {
-        name: TableSettings(
-            (key,) if isinstance(key, str) else tuple(key),
-            table_settings(config, full_name(config, name)).sensitive,
+        name: replace(
+            table_settings(config, full_name(config, name)),
+            key=(key,) if isinstance(key, str) else tuple(key),
         )
         for name, key in keys.items()
     }

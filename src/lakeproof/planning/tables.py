@@ -22,7 +22,8 @@ class PinnedTable:
 
     `key_columns` identify a row to people; without them `key_sql` is a hash of the whole row.
     `sensitive` columns are never shown: in a key they stand as a hash. `location` is where a table
-    lies whose identity a copy of its folder has too; '' if there is none such.
+    lies whose identity a copy of its folder has too; '' if there is none such. `sql_settings` are
+    those of the session under which the same SQL of a user's would answer otherwise.
     """
 
     table: TableName
@@ -35,6 +36,7 @@ class PinnedTable:
     key_sql: str
     sensitive: frozenset[str] = frozenset()
     location: str = ""
+    sql_settings: str = ""
 
     def is_sensitive(self, name: str) -> bool:
         """Whether the column's values must not be shown."""

@@ -107,7 +107,6 @@ class KeyParityCheck(PairOfTables):
     key_cast: Mapping[str, str] | None = None
     assume_timezone: str | None = None
     null_keys: str = "count"
-    on_empty: str = "warn"
     output_table: str | None = None
 
     kind: ClassVar[str] = "key_parity"
@@ -145,7 +144,6 @@ class ChecksumReconciliationCheck(PairOfTables):
     limit: int | None = None
     duplicate_policy: str = "fail"
     null_keys: str = "count"
-    on_empty: str = "warn"
     output_table: str | None = None
     method: str = "auto"
 

@@ -106,7 +106,7 @@ def allowed_text(result: CheckResult) -> str:
 
 
 def found_text(result: CheckResult) -> str:
-    """What was found, how much is allowed, and what of it is new: a failure's one line."""
+    """What was found, how much is allowed, what of it is new, and what could not be seen."""
     found, allowed = observed_text(result), f"allowed {allowed_text(result)}"
     if result.details:
         found = f"{printable(result.details)}{_in_brackets(_failing_share(result))}"
@@ -115,7 +115,8 @@ def found_text(result: CheckResult) -> str:
             allowed = f"tolerated {printable(tolerance)}" if tolerance else ""
         elif _is_compared(result):
             found, allowed = printable(result.details), ""
-    return "; ".join(fact for fact in (found, allowed, news_text(result)) if fact)
+    coverage = f"coverage {printable(result.coverage)}" if result.coverage else ""
+    return "; ".join(fact for fact in (found, allowed, news_text(result), coverage) if fact)
 
 
 def observed_text(result: CheckResult) -> str:
@@ -265,10 +266,20 @@ def _wrapped(text: str) -> list[str]:
 
 
 def _passed_block(results: Sequence[CheckResult], passed: Passed) -> list[str]:
+    """What passed; a rule that did so only because rows are suppressed is always named."""
     those = [result for result in results if result.status == CheckStatus.PASSED]
-    if passed is Passed.LISTED:
-        return ["\n".join(_result_lines(result)) for result in those]
-    return [f"PASSED  {counted(len(those), 'rule')}"] if those else []
+    named = those if passed is Passed.LISTED else [one for one in those if one.suppressed_rows]
+    blocks = ["\n".join(_result_lines(result)) for result in named]
+    left = [result for result in those if result not in named]
+    if left:
+        others = "other " if named else ""
+        blocks.append(f"PASSED  {counted(len(left), f'{others}rule')}{_append_only(left)}")
+    return blocks
+
+
+def _append_only(results: Sequence[CheckResult]) -> str:
+    seen = sum(1 for result in results if result.coverage.startswith("append-only"))
+    return f", {seen:,} by new rows only (append-only)" if seen else ""
 
 
 def _gate_lines(results: Sequence[CheckResult], gate: Decision) -> Iterable[str]:

@@ -11,6 +11,8 @@ from lakeproof.model.printable import counted, printable
 from lakeproof.reporting.console import by_weight, status_word
 from lakeproof.reporting.log_commands import inert
 
+HIT_DIGITS = 12
+"""As many of a violation's id as name it to people."""
 _TO_SECONDS = len("2025-01-02 03:04:05")
 
 Row = Mapping[str, object]
@@ -43,8 +45,13 @@ def name_and_place(result: CheckResult) -> str:
     return f"{printable(result.check_name)} ({printable(place)})"
 
 
-def violations_text(rows: Sequence[Row], total: int, names: Mapping[str, str]) -> str:
-    """Violations under their rule; `names` gives what people call each rule_id."""
+def violations_text(
+    rows: Sequence[Row], total: int, names: Mapping[str, str], now: datetime
+) -> str:
+    """Violations under their rule; `names` gives what people call each rule_id.
+
+    `now` is in UTC without zone, as the store holds moments: a suppression may be over by then.
+    """
     lines: list[str] = []
     above: tuple[object, object] | None = None
     for row in rows:
@@ -53,21 +60,33 @@ def violations_text(rows: Sequence[Row], total: int, names: Mapping[str, str]) -
             name = names.get(str(row["rule_id"]), f"rule {str(row['rule_id'])[:12]}")
             lines.append(f"{printable(name)} on {printable(row['table_fqn'])}")
             above = rule
-        lines += _violation_lines(row)
+        lines += _violation_lines(row, now)
     return inert("\n".join([*lines, shown_of(len(rows), total, "violation")]))
 
 
-def _violation_lines(row: Row) -> Iterable[str]:
+def _violation_lines(row: Row, now: datetime) -> Iterable[str]:
     occurrences = int(str(row["occurrences"]))
     rows = "" if occurrences == 1 else f"  ({occurrences:,} rows)"
     yield f"  {printable(row['status']):<8}  {readable_key(str(row['violation_key']))}{rows}"
     life = f"since {_moment(row['first_seen'])}, last seen {_moment(row['last_seen'])}"
     if row["resolved_at"] is not None:
-        life += f", resolved {_moment(row['resolved_at'])}"
+        why = row.get("resolution")
+        life += f", resolved {_moment(row['resolved_at'])}{f' ({_words(why)})' if why else ''}"
     times = int(str(row["reopen_count"] or 0))
     if times:
         life += f", came back {times} times" if times > 1 else ", came back once"
-    yield f"            {life}"
+    yield f"            {life}, hit {printable(row['hit_id'])[:HIT_DIGITS]}"
+    until = row.get("suppressed_until")
+    if isinstance(until, datetime):
+        told = f"suppressed until {_moment(until)}" if until > now else "suppression is over"
+        yield f"            {told}, by {printable(row['suppressed_by'])}: " + printable(
+            row["suppressed_why"]
+        )
+
+
+def _words(name: object) -> str:
+    """`rule_changed` as people say it."""
+    return printable(name).replace("_", " ")
 
 
 def shown_of(shown: int, total: int, noun: str) -> str:

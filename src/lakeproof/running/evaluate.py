@@ -5,22 +5,29 @@ from __future__ import annotations
 import time
 
 from lakeproof.engines.engine import Engine
-from lakeproof.errors import RuleTimeoutError
+from lakeproof.errors import RuleTimeoutError, error_text
+from lakeproof.model.printable import counted
 from lakeproof.planning.bad_rows import branch_sql
 from lakeproof.planning.fuse import narrow
 from lakeproof.planning.pairs.steps import CountStep, PairStep
 from lakeproof.planning.plan import CallStep, KeyStep, MeasureStep, OwnStep, QueryStep, ValueStep
-from lakeproof.running.findings import TableFindings, error_text
+from lakeproof.running.findings import TableFindings
 from lakeproof.running.listing import list_bad_rows
 from lakeproof.running.progress import Listener, StepDone
+from lakeproof.running.reads import Wanted
 from lakeproof.running.time_budget import TimeBudget
 
 
 def evaluate_table(
-    found: TableFindings, engine: Engine, budget: TimeBudget, listener: Listener
+    found: TableFindings,
+    engine: Engine,
+    budget: TimeBudget,
+    listener: Listener,
+    wanted: Wanted,
 ) -> TableFindings:
     """Run the table's steps. A rule that breaks is that rule's error; its neighbours go on."""
     if found.plan.needs_scan:
+        _ask_statistics(found, engine, budget, listener, wanted)
         _run_scan(found, engine, budget, listener)
     for step in found.plan.own_steps:
         _run_own_action(found, step, engine, budget, listener)
@@ -28,16 +35,42 @@ def evaluate_table(
     return found
 
 
+def _ask_statistics(
+    found: TableFindings,
+    engine: Engine,
+    budget: TimeBudget,
+    listener: Listener,
+    wanted: Wanted,
+) -> None:
+    """Take from the statistics what they decide; the plan then reads what is left."""
+    started = time.monotonic()
+    proof = wanted.prover(engine, listener).prove(found.plan, budget.for_action())
+    if proof is None:
+        return
+    found.proof = proof
+    found.values.update(proof.decided.values)
+    found.errors.update(proof.errors)
+    found.plan = proof.left(found.plan)
+    seconds = time.monotonic() - started
+    found.seconds.update(dict.fromkeys(proof.proven, seconds))
+    listener(StepDone(f"{found.plan.pinned.table}: {proof.told(found.plan)}", seconds))
+
+
 def _run_scan(found: TableFindings, engine: Engine, budget: TimeBudget, listener: Listener) -> None:
     """The fused action; when it breaks, halves of it, until the breaking rules stand alone."""
     started = time.monotonic()
-    ids = tuple(dict.fromkeys(rule.rule_id for rule in found.plan.rules))
+    proven = found.proof.proven if found.proof is not None else frozenset()
+    every = tuple(dict.fromkeys(rule.rule_id for rule in found.plan.rules))
+    ids = tuple(name for name in every if name not in proven)
+    if not ids:
+        return
     pending = [ids]
     while pending:
         part = pending.pop(0)
-        step = narrow(found.plan, frozenset(part)) if part != ids else found.plan.scan
+        step = narrow(found.plan, frozenset(part)) if part != every else found.plan.scan
         try:
-            found.values.update(engine.fetch_row(step.sql, budget.for_action()))
+            row = engine.fetch_row(step.sql, budget.for_action())
+            found.values.update(found.proof.completed(row) if found.proof is not None else row)
         except RuleTimeoutError:
             # Halves of what was too slow would only be slow again.
             reason = budget.describe(None, None)
@@ -55,7 +88,8 @@ def _run_scan(found: TableFindings, engine: Engine, budget: TimeBudget, listener
         if count and tally.rule_id not in found.errors:
             found.failing[tally.rule_id] = count
     named = found.plan.pinned.table
-    listener(StepDone(f"{named}: scanned {found.table_rows} rows for {len(ids)} rules", seconds))
+    what = "the rows that are left" if found.proof is not None else f"{found.table_rows} rows"
+    listener(StepDone(f"{named}: scanned {what} for {counted(len(ids), 'rule')}", seconds))
 
 
 def _run_own_action(

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from lakeproof.engines.engine import Hits
-from lakeproof.errors import LakeproofError, message_without_values
 from lakeproof.model.pairing import PairFound
 from lakeproof.model.violation import HitSummary
 from lakeproof.planning.plan import TablePlan
+from lakeproof.running.proving import Proof
 
 
 @dataclass(slots=True)
@@ -19,7 +19,7 @@ class TableFindings:
 
     `held` are the hits of queries, which are run once; `hits` those of every failing rule.
     `previous` holds the measure that a rule had in its last run, where the rule asks for it;
-    `compared` what a comparison with another table found.
+    `compared` what a comparison with another table found. `proof` is what file statistics said.
     """
 
     plan: TablePlan
@@ -34,6 +34,7 @@ class TableFindings:
     summaries: Mapping[str, HitSummary] = field(default_factory=dict)
     unlisted: dict[str, str] = field(default_factory=dict)
     compared: dict[str, PairFound] = field(default_factory=dict)
+    proof: Proof | None = None
 
     @property
     def table_rows(self) -> int | None:
@@ -54,9 +55,5 @@ class TableFindings:
                 hits.release()
         self.hits = None
         self.held.clear()
-
-
-def error_text(problem: BaseException) -> str:
-    """An exception as a result shows it; `Error:` marks what is not in our own words."""
-    text = message_without_values(problem)
-    return text if isinstance(problem, LakeproofError) else f"Error: {text}"
+        if self.proof is not None:
+            self.proof.release()

@@ -18,13 +18,13 @@ from lakeproof.checks.kinds import (
     Verdict,
 )
 from lakeproof.checks.plug_in import PlugInCheck
-from lakeproof.errors import LakeproofError
+from lakeproof.errors import LakeproofError, error_text
 from lakeproof.model.comparison import Value
 from lakeproof.model.printable import counted
 from lakeproof.model.rule import Rule
 from lakeproof.model.violation import HitSummary
 from lakeproof.planning.places import find_place
-from lakeproof.running.findings import TableFindings, error_text
+from lakeproof.running.findings import TableFindings
 
 
 @dataclass(frozen=True, slots=True)

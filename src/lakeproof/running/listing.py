@@ -5,9 +5,10 @@ from __future__ import annotations
 import time
 
 from lakeproof.engines.engine import Engine
+from lakeproof.errors import error_text
 from lakeproof.planning.bad_rows import bad_rows_sql
 from lakeproof.planning.plan import KeyStrategy
-from lakeproof.running.findings import TableFindings, error_text
+from lakeproof.running.findings import TableFindings
 from lakeproof.running.progress import Listener, StepDone
 from lakeproof.running.time_budget import TimeBudget
 

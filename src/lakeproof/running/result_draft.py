@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from lakeproof.checks.catalogue import find_check
 from lakeproof.checks.kinds import Verdict
 from lakeproof.model.outcome import DETAILS_CHARACTERS_MAX, CheckResult, CheckStatus
 from lakeproof.model.rule import RejectedRule, Rule, Severity
-from lakeproof.planning.places import find_place
-from lakeproof.planning.tables import PinnedTable
+from lakeproof.model.standing import KeyTotals
+from lakeproof.planning.withholding import is_withheld
 from lakeproof.running.findings import TableFindings
 from lakeproof.running.holding import held_against
 from lakeproof.running.judging import Evaluation
+
+NOTHING = KeyTotals()
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +37,17 @@ class ResultDraft:
     labels: RunLabels
     executed_at: str
 
-    def of(self, rule: Rule, found: TableFindings, evaluation: Evaluation) -> CheckResult:
-        """The result of a rule that was planned: judged, or in error."""
+    def of(
+        self,
+        rule: Rule,
+        found: TableFindings,
+        evaluation: Evaluation,
+        suppressed: KeyTotals = NOTHING,
+    ) -> CheckResult:
+        """The result of a rule that was planned: judged, or in error.
+
+        `suppressed` are open violations that somebody has taken upon themselves.
+        """
         pinned = found.plan.pinned
         unjudged = replace(
             self._unjudged(rule, evaluation.error),
@@ -51,7 +61,7 @@ class ResultDraft:
         verdict = evaluation.verdict
         if verdict is None:
             return unjudged
-        held = held_against(rule, verdict)
+        held = held_against(rule, verdict, suppressed)
         verdict = replace(verdict, details=held.details, measure=held.measure)
         if held.skipped:
             return replace(
@@ -62,7 +72,7 @@ class ResultDraft:
                 measure=verdict.measure,
                 measures=dict(verdict.measures),
             )
-        if rule.rule_id in found.plan.withheld or _shows_sensitive_values(rule, pinned):
+        if is_withheld(rule, found.plan):
             verdict = _withheld(verdict, passed=held.passed)
         failed = CheckStatus.FAILED if rule.severity is Severity.ERROR else CheckStatus.WARNED
         hits = evaluation.hits if rule.lists_rows else None
@@ -73,6 +83,7 @@ class ResultDraft:
             unjudged,
             status=CheckStatus.PASSED if held.passed else failed,
             failing_rows=held.failing,
+            suppressed_rows=held.suppressed,
             total_rows=verdict.total,
             details=_cut(verdict.details + note),
             measure=verdict.measure,
@@ -111,22 +122,6 @@ class ResultDraft:
             source=rule.source,
             declared=dict(rule.declared),
         )
-
-
-def _shows_sensitive_values(rule: Rule, pinned: PinnedTable) -> bool:
-    """Whether the verdict may hold a value of a column that is declared sensitive.
-
-    An expression may name any column, so one over a table with sensitive columns counts.
-    """
-    check = find_check(rule.check)
-    if not pinned.sensitive or not check.may_show_values(rule.arguments):
-        return False
-    roots = [find_place(pinned, name).root.name for name in rule.columns]
-    return (
-        not roots
-        or bool(check.expression(rule.arguments))
-        or any(pinned.is_sensitive(name) for name in roots)
-    )
 
 
 def _withheld(verdict: Verdict, *, passed: bool) -> Verdict:

@@ -4,15 +4,16 @@ lease -> intent -> read -> key index -> violations -> quarantine -> results -> p
 
 Each step ends at a named fault point; the store reaches those that lie inside its own steps
 (`after_lease`, `after_progress`). Whatever dies in between, the same run_id repeated reads
-the same positions and leaves one set of rows: violations are assignments under a growing batch
-number, results are added by (run_id, rule_key).
+the same positions and leaves one set of rows: weights count only under the attempt that progress
+names, violations are assignments under a growing batch number, results are added by
+(run_id, rule_key). Where nothing is new, a run says what stands, and takes no lease.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from hashlib import sha256
@@ -23,43 +24,28 @@ from lakeproof.engines.engine import Engine
 from lakeproof.errors import (
     AlreadyRunningError,
     ConfigError,
-    EngineUnavailableError,
-    LakeproofError,
     short_message,
 )
 from lakeproof.model.names import TableName
 from lakeproof.model.outcome import CheckResult
 from lakeproof.model.pairing import PairFound
 from lakeproof.model.position import Position
-from lakeproof.model.printable import counted
+from lakeproof.model.weighing import Resolution
 from lakeproof.planning.plan import Plan, TablePlan
-from lakeproof.running.evaluate import evaluate_table
-from lakeproof.running.findings import TableFindings
-from lakeproof.running.judging import evaluation_of, needs_previous
+from lakeproof.running.evaluation import Evaluated, Evaluator
+from lakeproof.running.judging import needs_previous
 from lakeproof.running.progress import Listener, StepDone, ignore
-from lakeproof.running.result_draft import ResultDraft, RunLabels
+from lakeproof.running.reads import ReadPlanner, TableRead, Wanted, read_whole
+from lakeproof.running.result_draft import RunLabels
+from lakeproof.running.retiring import retired_rules, retiring_moves
 from lakeproof.running.time_budget import TimeBudget
 from lakeproof.state.quarantine import Quarantine
-from lakeproof.state.store import Batch, Store, TableWork
+from lakeproof.state.store import Batch, RuleProgress, Store, TableWork
 
 Given = TypeVar("Given")
 _BEGINS_MAX = 3
 
 Replan = Callable[[Mapping[TableName, Position]], Plan]
-
-
-@dataclass(frozen=True, slots=True)
-class _Read:
-    """One result per rule, the rules whose violations are known, and what went wrong beside."""
-
-    results: list[CheckResult]
-    evaluated: frozenset[str]
-    trouble: list[str]
-    compared: Mapping[str, PairFound]
-
-    def raise_for_trouble(self, what_is_kept: str) -> None:
-        if self.trouble:
-            raise EngineUnavailableError(f"{'; '.join(self.trouble)}. {what_is_kept}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +62,8 @@ class Runner:
     """Collaborators of a run. Without a store nothing is kept, and nothing else changes.
 
     `clock` is for leases and must be the real one; what rules call now is the plan's `now`.
+    `beside` are results of other work, kept and given behind those of the plan. `is_whole_suite`:
+    the plan has every rule of its suite, so that a rule of the suite which it lacks is gone.
     """
 
     engine: Engine
@@ -84,6 +72,9 @@ class Runner:
     timeout_seconds: float | None = None
     listener: Listener = field(default=ignore)
     clock: Callable[[], datetime] = field(default=lambda: datetime.now(UTC))
+    beside: tuple[CheckResult, ...] = ()
+    wanted: Wanted = field(default_factory=Wanted)
+    is_whole_suite: bool = False
 
     def run(self, plan: Plan, labels: RunLabels, replan: Replan) -> Ran:
         """Execute the plan; gives the plan that ran and one result per rule, in suite order.
@@ -93,28 +84,124 @@ class Runner:
         if self.quarantine is not None:
             self.quarantine.prepare(plan.tables)
         if self.store is None:
-            read = self._evaluate(plan, labels, {}, {})
-            read.raise_for_trouble("Nothing was kept")
-            return Ran(plan, read.results, read.compared)
+            reads = [read_whole(table) for table in plan.tables]
+            found = self._evaluator(labels, {}, {}).evaluate(plan, reads, {}, {})
+            found.raise_for_trouble("Nothing was kept")
+            return Ran(plan, [*found.results, *self.beside], found.compared)
         recorded = self._recorded(plan, labels)
+        still = self._nothing_new(plan, labels)
+        if still is not None:
+            return still
         try:
             plan, batches = self._begin(plan, labels, replan)
             faults.reach("after_intent")
-            by_table = {batch.work.table: batch for batch in batches}
-            read = self._evaluate(plan, labels, by_table, recorded)
-            added = self._timed("results", lambda: self._store.record_results(read.results))
+            found = self._evaluate(plan, labels, batches, recorded)
+            results = [*found.results, *self.beside]
+            added = self._timed("results", lambda: self._store.record_results(results))
             faults.reach("after_results")
             self._timed(
                 "progress",
-                lambda: self._store.commit(batches, labels.run_id, read.evaluated, self.clock()),
+                lambda: self._store.commit(batches, labels.run_id, found.moves, self.clock()),
             )
         except BaseException:
             self._release(labels)
             raise
         self.listener(StepDone(f"kept {added} results in {self._store.description}", 0.0))
-        read.raise_for_trouble(f"The results are kept; repeat run {labels.run_id} to write them")
+        found.raise_for_trouble(f"The results are kept; repeat run {labels.run_id} to write them")
         faults.reach("after_events")
-        return Ran(plan, read.results, read.compared)
+        return Ran(plan, results, found.compared)
+
+    def _is_repeated(self, labels: RunLabels) -> bool:
+        """A run that began before goes back to where it was, whatever stands now."""
+        return labels.may_repeat and self._store.has_begun(labels.run_id)
+
+    def _nothing_new(self, plan: Plan, labels: RunLabels) -> Ran | None:
+        """What stands, where no rule has anything to read: without lease, intent or rows."""
+        if self.quarantine is not None or not plan.tables or self._is_repeated(labels):
+            return None
+        reads = self._reading(labels).decide(plan)
+        try:
+            ids = sorted({rule.rule_id for rule in plan.rules})
+            if not all(read.is_still for read in reads) or self._store.strays(ids):
+                return None
+            if self._retired(plan, labels):
+                return None
+            found = self._evaluator(labels, {}, {}).evaluate(
+                plan, reads, {}, self._previous(plan, labels, is_repeated=False)
+            )
+        finally:
+            for read in reads:
+                read.release()
+        results = [*found.results, *self.beside]
+        added = self._timed("results", lambda: self._store.record_results(results))
+        self.listener(StepDone(f"kept {added} results in {self._store.description}", 0.0))
+        return Ran(plan, results, found.compared)
+
+    def _evaluate(
+        self,
+        plan: Plan,
+        labels: RunLabels,
+        batches: Sequence[Batch],
+        recorded: Mapping[str, str],
+    ) -> Evaluated:
+        by_table = {batch.work.table: batch for batch in batches}
+        numbers = {table: batch.batch_seq for table, batch in by_table.items()}
+        reads = self._decide(plan, labels, numbers)
+        is_repeated = any(batch.adopted for batch in batches)
+        previous = self._previous(plan, labels, is_repeated=is_repeated)
+        retired = self._retired(plan, labels)
+        gone = {table: retired_rules(plan, known) for table, known in retired.items()}
+        found = self._evaluator(labels, recorded, gone).evaluate(plan, reads, by_table, previous)
+        for table, known in retired.items():
+            found.moves.extend(retiring_moves(known, gone[table]))
+        return found
+
+    def _evaluator(
+        self,
+        labels: RunLabels,
+        recorded: Mapping[str, str],
+        retired: Mapping[TableName, Mapping[str, Resolution]],
+    ) -> Evaluator:
+        return Evaluator(
+            engine=self.engine,
+            labels=labels,
+            store=self.store,
+            quarantine=self.quarantine,
+            budget=TimeBudget(self.timeout_seconds),
+            listener=self.listener,
+            recorded=recorded,
+            retired=retired,
+            wanted=self.wanted,
+        )
+
+    def _decide(
+        self, plan: Plan, labels: RunLabels, numbers: Mapping[TableName, int]
+    ) -> list[TableRead]:
+        """How each table is read under the lease; what strayed there is assigned again."""
+        reading = self._reading(labels)
+        reads = reading.decide(plan, numbers)
+        ids = {
+            rule.rule_id for read in reads if read.choice.is_incremental for rule in read.plan.rules
+        }
+        strays = self._store.strays(sorted(ids)) if ids else frozenset()
+        if not strays:
+            return reads
+        for read in reads:
+            read.release()
+        return reading.decide(plan, numbers, strays)
+
+    def _reading(self, labels: RunLabels) -> ReadPlanner:
+        return ReadPlanner(self.engine, self._store, self.wanted, labels.suite)
+
+    def _retired(self, plan: Plan, labels: RunLabels) -> dict[TableName, Sequence[RuleProgress]]:
+        """What is known of rules that the suite had on these tables and has no more."""
+        if not self.is_whole_suite or not labels.suite:
+            return {}
+        known = {
+            table.pinned.table: self._store.progress_of_suite(labels.suite, table.pinned.table)
+            for table in plan.tables
+        }
+        return {table: of for table, of in known.items() if retired_rules(plan, of)}
 
     def _recorded(self, plan: Plan, labels: RunLabels) -> Mapping[str, str]:
         """What this run id has recorded before, rule_key to rule_id; other logic is refused."""
@@ -173,58 +260,6 @@ class Runner:
             text = f"the lease of {labels.run_id} was not given back: {short_message(problem)}"
             self.listener(StepDone(text, 0.0))
 
-    def _evaluate(
-        self,
-        plan: Plan,
-        labels: RunLabels,
-        batches: Mapping[TableName, Batch],
-        recorded: Mapping[str, str],
-    ) -> _Read:
-        budget = TimeBudget(self.timeout_seconds)
-        executed_at = plan.now.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S.%f")
-        draft = ResultDraft(labels, executed_at)
-        by_key = {rule.key: draft.rejected(rule) for rule in plan.rejected}
-        is_repeated = any(batch.adopted for batch in batches.values())
-        previous = self._previous(plan, labels, is_repeated=is_repeated)
-        evaluations = [
-            evaluate_table(
-                TableFindings(table, plan.now, previous), self.engine, budget, self.listener
-            )
-            for table in plan.tables
-        ]
-        try:
-            faults.reach("after_read")
-            faults.reach("after_key_index")  # snapshot runs keep no key index
-            for found in evaluations:
-                batch = batches.get(found.plan.pinned.table)
-                if _is_settled(found, recorded):
-                    batch = None
-                news = self._apply_hits(found, batch, labels, plan)
-                for rule in found.plan.rules:
-                    result = draft.of(rule, found, evaluation_of(rule, found))
-                    by_key[rule.key] = replace(result, new_violations=news.get(rule.rule_id))
-            faults.reach("after_violations")
-            trouble = self._set_aside(evaluations, labels, recorded)
-            faults.reach("after_quarantine")
-        finally:
-            for found in evaluations:
-                found.release()
-                for step in found.plan.pairs:
-                    self.engine.release_pair(step)
-        if sorted(by_key) != sorted(plan.order):
-            raise LakeproofError(f"{len(plan.order)} rules gave {len(by_key)} results")
-        return _Read(
-            results=[by_key[key] for key in plan.order],
-            evaluated=frozenset(name for found in evaluations for name in found.evaluated),
-            trouble=trouble,
-            compared={
-                rule.key: found.compared[rule.rule_id]
-                for found in evaluations
-                for rule in found.plan.rules
-                if rule.rule_id in found.compared
-            },
-        )
-
     def _previous(self, plan: Plan, labels: RunLabels, *, is_repeated: bool) -> Mapping[str, float]:
         """The measures of earlier runs, for the rules that compare with them."""
         asking = {rule.rule_id for rule in plan.rules if needs_previous(rule)}
@@ -236,60 +271,6 @@ class Runner:
                 sorted(asking), labels.run_id, is_repeated=is_repeated
             ),
         )
-
-    def _set_aside(
-        self,
-        evaluations: Sequence[TableFindings],
-        labels: RunLabels,
-        recorded: Mapping[str, str],
-    ) -> list[str]:
-        """Write the bad rows of each table into its quarantine; gives what went wrong.
-
-        Results are kept all the same: they are true whether or not the rows could be written.
-        """
-        trouble: list[str] = []
-        for found in evaluations:
-            if self.quarantine is None or _is_settled(found, recorded):
-                continue
-            started = time.monotonic()
-            known = frozenset(found.evaluated) & found.plan.counting_bad
-            bad = frozenset(found.failing) & known
-            try:
-                rows = self.quarantine.fill(
-                    found.plan, bad, labels.run_id, may_repeat=labels.may_repeat
-                )
-            except EngineUnavailableError as problem:
-                trouble.append(str(problem))
-                continue
-            left = [
-                rule.key for rule in found.plan.rules if rule.rule_id in bad - found.plan.marked
-            ]
-            without = f"; without rows of {', '.join(left)}, a query of the user" if left else ""
-            text = f"{found.plan.pinned.table}: {counted(rows, 'bad row')} in quarantine{without}"
-            self.listener(StepDone(text, time.monotonic() - started))
-        return trouble
-
-    def _apply_hits(
-        self, found: TableFindings, batch: Batch | None, labels: RunLabels, plan: Plan
-    ) -> Mapping[str, int]:
-        if batch is None:
-            return {}
-        view = found.hits.view if found.hits is not None else None
-        ids = [name for name in found.evaluated if name in found.plan.counting_bad]
-        news = self._timed(
-            f"violations of {found.plan.pinned.table}",
-            lambda: self._store.apply_hits(batch, labels.run_id, ids, view, plan.now),
-        )
-        return {rule_id: news[rule_id] for rule_id in news if rule_id in found.plan.listable}
-
-
-def _is_settled(found: TableFindings, recorded: Mapping[str, str]) -> bool:
-    """Whether this run said all there is to say about a table that it cannot read again as it was.
-
-    Results of a run stand as they were first recorded; violations must not move away from them.
-    """
-    keys = [rule.key for rule in found.plan.rules]
-    return found.plan.pinned.position is None and all(key in recorded for key in keys)
 
 
 def _works_of(plan: Plan) -> list[TableWork]:

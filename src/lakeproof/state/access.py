@@ -12,6 +12,7 @@ from lakeproof.config import StoreSettings
 from lakeproof.errors import EngineUnavailableError, short_message
 from lakeproof.model.names import TableName
 from lakeproof.state import literals
+from lakeproof.state.attempts import Attempt
 from lakeproof.state.statements import table_format
 from lakeproof.state.table_format import Fence
 from lakeproof.state.tables import TABLES
@@ -19,18 +20,19 @@ from lakeproof.state.tables import TABLES
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row, SparkSession
 
-ATTEMPTS_MAX = 6
+TRIES_MAX = 6
 WAIT_SECONDS = 0.4
 
 Answer = TypeVar("Answer")
 
 
 class StateAccess:
-    """The four tables of one namespace. `spark` is used as it is and never stopped."""
+    """The tables of one namespace. `spark` is used as it is and never stopped."""
 
     def __init__(self, spark: SparkSession, settings: StoreSettings) -> None:
         self.spark = spark
         self.format = table_format(settings.format)
+        self.max_hits = settings.max_hits_per_rule
         self.namespace = TableName((settings.catalog, *settings.namespace.split(".")))
         self.tables = {
             kind: TableName((*self.namespace.parts, settings.tables[kind])) for kind in TABLES
@@ -60,16 +62,30 @@ class StateAccess:
 
     def append(self, kind: str, values: Sequence[Mapping[str, object]]) -> None:
         """Add rows; an append conflicts with nothing, so it needs no retry."""
+        names = TABLES[kind].names_sql
         rows = literals.rows(TABLES[kind], values)
-        self.write(f"INSERT INTO {self.tables[kind].sql} {rows}")
+        self.write(f"INSERT INTO {self.tables[kind].sql} ({names}) {rows}")
+
+    def append_anew(self, batch_seq: int, statement: Callable[[Attempt], str]) -> Attempt:
+        """Append what the statement selects, under a token of its own; gives the one that counts.
+
+        Each try has another: a conflict may hide that rows came through, and those do not count.
+        """
+
+        def attempt() -> Attempt:
+            own = Attempt.anew(batch_seq)
+            self.write(statement(own))
+            return own
+
+        return self.retrying(attempt)
 
     def retrying(self, attempt: Callable[[], Answer]) -> Answer:
         """Try again while other writers are faster; what is tried must be safe to repeat."""
-        for number in range(1, ATTEMPTS_MAX + 1):
+        for number in range(1, TRIES_MAX + 1):
             try:
                 return attempt()
             except spark_errors() as problem:
-                if number == ATTEMPTS_MAX or not self.format.is_conflict(problem):
+                if number == TRIES_MAX or not self.format.is_conflict(problem):
                     raise
             pause(number)
             self.refresh(*self.tables)

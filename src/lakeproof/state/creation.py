@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from lakeproof import faults
 from lakeproof.errors import StateSchemaError
 from lakeproof.model.names import TableName
 from lakeproof.state.access import StateAccess, pause, spark_errors
@@ -13,38 +14,58 @@ from lakeproof.state.tables import (
     StateColumn,
 )
 
-ATTEMPTS_MAX = 3
+TRIES_MAX = 3
 
 
 def create_missing(access: StateAccess) -> None:
     """Every state table is there afterwards, with the version that this release writes."""
-    versions = {kind: _version(access, kind) for kind in TABLES}
+    versions = known_versions(access)
     for kind, version in versions.items():
         if version is not None and version < SCHEMA_VERSION:
             _bring_up(access, kind)
     missing = [kind for kind, version in versions.items() if version is None]
     if not missing:
         return
-    access.frame(f"CREATE NAMESPACE IF NOT EXISTS {access.namespace.sql}")
+    _insist(access, f"CREATE NAMESPACE IF NOT EXISTS {access.namespace.sql}")
     for kind in missing:
-        try:
-            access.frame(
-                TABLES[kind].ddl(access.tables[kind], access.format.name, access.format.properties)
-            )
-        except spark_errors():
-            # Two drivers may create it at once, and one of them is told so by an error.
-            if not _exists(access, access.tables[kind]):
-                raise
+        table, made = access.tables[kind], access.format
+        _insist(access, TABLES[kind].ddl(table, made.name, made.properties))
         _version(access, kind)
+
+
+def _insist(access: StateAccess, sql: str) -> None:
+    """Run a statement that makes what is missing; of two drivers that do so at once one is told.
+
+    By an error, and maybe before the catalog knows of what the other one makes: it tries again.
+    """
+    for number in range(1, TRIES_MAX + 1):
+        try:
+            access.frame(sql)
+        except spark_errors():
+            if number == TRIES_MAX:
+                raise
+        else:
+            return
+        pause(number)
+
+
+def known_versions(access: StateAccess) -> dict[str, int | None]:
+    """The schema version of each state table; None for one that is not there."""
+    return {kind: _version(access, kind) for kind in TABLES}
+
+
+def all_exist(access: StateAccess) -> bool:
+    """Whether every table is there, in the version that this release reads."""
+    return set(known_versions(access).values()) == {SCHEMA_VERSION}
 
 
 def _bring_up(access: StateAccess, kind: str) -> None:
     """Add the columns that the table lacks; where two drivers do so at once, one tries again."""
-    for number in range(1, ATTEMPTS_MAX + 1):
+    for number in range(1, TRIES_MAX + 1):
         try:
             _alter(access, kind)
         except spark_errors():
-            if number == ATTEMPTS_MAX:
+            if number == TRIES_MAX:
                 raise
         else:
             return
@@ -58,6 +79,7 @@ def _alter(access: StateAccess, kind: str) -> None:
     if missing:
         columns = ", ".join(column.ddl for column in missing)
         access.write(f"ALTER TABLE {table} ADD COLUMNS ({columns})")
+    faults.reach("during_upgrade")
     access.write(
         f"ALTER TABLE {table} SET TBLPROPERTIES ('{VERSION_PROPERTY}' = '{SCHEMA_VERSION}')"
     )

@@ -1,7 +1,7 @@
 """Who may check a table now: decided on values, without Spark.
 
-An intent is one run's hold on one (table, group): a pinned range under a batch number. The table
-of intents is a log that anyone may append to, so taking a lease is: read, append, read again.
+An intent is one run's hold on some rules of one table: a pinned range under a batch number. The
+table of intents is a log that anyone may append to, so taking a lease is: read, append, read again.
 Whoever sees no rival after its own append has the lease. Two cannot both see none: the one that
 appended later reads later, and finds the other's row. If two see each other, the run whose id
 sorts first waits for the other to withdraw; the other withdraws. No clock takes part in this.
@@ -55,6 +55,10 @@ class Intent:
         same_uuid = bool(work.table_id) and self.table_id == work.table_id
         return same_uuid or self.table_fqn == str(work.table)
 
+    def shares(self, work: TableWork) -> bool:
+        """Same group, or a rule in common: what is kept of a rule has one writer at a time."""
+        return self.group_id == work.group or not set(self.rule_ids).isdisjoint(work.rule_ids)
+
     @property
     def is_open(self) -> bool:
         return self.status == IntentStatus.OPEN
@@ -85,11 +89,12 @@ class Claimant:
     def claim(self, work: TableWork, known: Iterable[Intent]) -> Claim:
         """The intent to append, given the present ones; refuses if another run is at work."""
         related = [intent for intent in known if intent.concerns(work)]
-        peers = [intent for intent in related if intent.group_id == work.group]
+        peers = [intent for intent in related if intent.shares(work)]
         own = [
             intent
             for intent in peers
             if intent.run_id == self.run_id
+            and intent.group_id == work.group
             and intent.table_id == work.table_id
             and intent.status != IntentStatus.WITHDRAWN
         ]
@@ -116,7 +121,7 @@ class Claimant:
             if intent.run_id != self.run_id
             and intent.concerns(claim.batch.work)
             and (
-                (intent.is_open and intent.group_id == claim.batch.work.group)
+                (intent.is_open and intent.shares(claim.batch.work))
                 or (
                     intent.batch_seq == claim.batch.batch_seq
                     and intent.status != IntentStatus.WITHDRAWN

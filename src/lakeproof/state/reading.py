@@ -75,8 +75,7 @@ class SparkReader:
             ) from problem
 
     def _ask(self, question: Question) -> Answer:
-        is_results = question.kind == "results"
-        frame = self._store.results_frame() if is_results else self._store.violations_frame()
+        frame = self._store.frame_of(question.kind)
         for condition in question.where:
             frame = frame.where(_sql(condition))
         total = frame.count()

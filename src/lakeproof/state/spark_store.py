@@ -8,58 +8,73 @@ from __future__ import annotations
 
 import logging
 import uuid
-from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
 from datetime import UTC, datetime, timedelta
-from hashlib import sha256
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from lakeproof import faults
 from lakeproof.config import StoreSettings
-from lakeproof.errors import (
-    AlreadyRunningError,
-    FencedError,
-    LakeproofError,
-    short_message,
-)
+from lakeproof.errors import AlreadyRunningError, LakeproofError, short_message
+from lakeproof.model.names import TableName
 from lakeproof.model.outcome import CheckResult
+from lakeproof.model.reading import Mode
+from lakeproof.model.standing import KeyTotals
+from lakeproof.model.weighing import Resolution
 from lakeproof.state import literals
 from lakeproof.state.access import StateAccess, pause
-from lakeproof.state.creation import create_missing
+from lakeproof.state.assigning import Assigner, lease_lost
+from lakeproof.state.attempts import Attempt
+from lakeproof.state.creation import all_exist, create_missing
+from lakeproof.state.index_log import IndexLog, SparkTouched, columns_of
+from lakeproof.state.kept_rows import KeptRows
+from lakeproof.state.key_index import known_sql, sums_sql
 from lakeproof.state.leases import Claim, Claimant, Intent, IntentStatus, withdrawn
+from lakeproof.state.open_violations import OpenViolations
 from lakeproof.state.owner import is_dead, this_owner
-from lakeproof.state.statements import build_quality_result_insert, previous_measures_sql
-from lakeproof.state.store import Batch, TableWork
-from lakeproof.state.table_format import Fence
-from lakeproof.state.tables import PROGRESS
-from lakeproof.state.violations import Assignment
+from lakeproof.state.progress import Head, ProgressLog, Step
+from lakeproof.state.pruning import Pruned, Pruner
+from lakeproof.state.recording import ResultLog
+from lakeproof.state.store import Batch, Move, RuleProgress, TableWork, Touched, Weighed
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, Row, SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 CLAIMS_MAX = 3
 POLLS_MAX = 6
-EPOCHS_PER_BATCH = 10_000
-"""Delta's fence is one number: the batch, and within it the epoch."""
 
 _log = logging.getLogger(__name__)
 
 
 class SparkStore:
-    """Results, violations, progress and intents of one namespace; see `Store` for the calls."""
+    """Results, violations, progress, intents and key index; see `Store` for the calls.
+
+    What a batch builds on is what `progress` last told of its rules: weights, standings and index
+    then start from the same row, whoever commits in between.
+    """
 
     def __init__(self, spark: SparkSession, settings: StoreSettings) -> None:
         self._access = StateAccess(spark, settings)
         self._lease = timedelta(seconds=settings.lease_seconds)
         self._is_prepared = False
         self._held: dict[str, dict[Batch, Intent]] = {}
-        self._first_timers: set[str] = set()
+        self._results = ResultLog(self._access)
+        self._progress = ProgressLog(self._access)
+        self._open = OpenViolations(self._access)
+        self._heads: dict[str, Head | None] = {}
+        self._attempts: dict[tuple[Batch, str], tuple[Attempt, ...]] = {}
 
     @property
     def description(self) -> str:
         return self._access.description
+
+    @property
+    def max_hits(self) -> int | None:
+        return self._access.max_hits
+
+    def exists(self) -> bool:
+        with self._access.reaching("look for the state tables"):
+            return all_exist(self._access)
 
     def prepare(self) -> None:
         """Once per object: four looks at table properties when everything is there."""
@@ -99,65 +114,149 @@ class SparkStore:
         hits_view: str | None,
         now: datetime,
     ) -> Mapping[str, int]:
-        if not rule_ids:
-            return {}
-        assignment = Assignment(
-            batch=batch,
-            run_id=run_id,
-            rule_ids=tuple(rule_ids),
-            now=now,
-            violations=self._access.tables["violations"],
-            progress=self._access.tables["progress"],
-            intents=self._access.tables["intents"],
-        )
-        return self._access.retrying(lambda: self._assign(assignment, hits_view))
+        return Assigner(self._access, batch, run_id, now).assign_all(rule_ids, hits_view)
+
+    def has_begun(self, run_id: str) -> bool:
+        return self._results.has_begun(run_id)
 
     def recorded_rules(self, run_id: str) -> Mapping[str, str]:
-        self._access.refresh("results")
-        rows = self._access.read(
-            f"SELECT rule_key, rule_id FROM {self._access.tables['results'].sql} "
-            f"WHERE run_id = {literals.text(run_id)}"
-        )
-        return {str(row["rule_key"]): str(row["rule_id"]) for row in rows}
+        return self._results.recorded_rules(run_id)
 
     def previous_measures(
         self, rule_ids: Sequence[str], run_id: str, *, is_repeated: bool
     ) -> Mapping[str, float]:
-        self._access.refresh("results", "intents")
-        tables = self._access.tables
-        sql = previous_measures_sql(tables["results"], rule_ids, run_id)
-        if is_repeated:
-            sql = previous_measures_sql(tables["results"], rule_ids, run_id, tables["intents"])
-        rows = self._access.read(sql)
-        return {str(row["rule_id"]): float(str(row["measure"])) for row in rows}
+        return self._results.previous_measures(rule_ids, run_id, is_repeated=is_repeated)
 
     def record_results(self, results: Sequence[CheckResult]) -> int:
-        if not results:
-            return 0
-        return self._access.retrying(lambda: self._record(results))
+        return self._results.record(results) if results else 0
+
+    def progress(self, rule_ids: Sequence[str]) -> Mapping[str, RuleProgress]:
+        if not rule_ids:
+            return {}
+        found = self._look_up(rule_ids)
+        return {rule_id: head.progress for rule_id, head in found.items()}
+
+    def progress_of_suite(self, suite: str, table: TableName) -> Sequence[RuleProgress]:
+        heads = self._progress.heads_of_table(table)
+        asked = {name: head for name, head in heads.items() if head.progress.suite == suite}
+        self._heads.update(asked)
+        return [head.progress for head in asked.values()]
+
+    def strays(self, rule_ids: Sequence[str]) -> frozenset[str]:
+        return self._progress.strays(rule_ids) if rule_ids else frozenset()
+
+    def kept(self, kept_id: str) -> str | None:
+        head = self._look_up([kept_id]).get(kept_id)
+        if head is None or not head.attempts:
+            return None
+        return KeptRows(self._access, kept_id).sql(head.attempts)
+
+    def keep(self, batch: Batch, kept_id: str, relation: str, *, is_rebuilt: bool) -> None:
+        head = None if is_rebuilt else self._head(kept_id)
+        known = head.attempts if head else ()
+        kept = KeptRows(self._access, kept_id)
+        self._attempts[batch, kept_id] = kept.add(batch.batch_seq, relation, known)
+
+    def add_weights(
+        self, batch: Batch, run_id: str, weighed: Sequence[Weighed], views: Sequence[str]
+    ) -> SparkTouched:
+        heads = {
+            one.rule_id: head for one in weighed if (head := self._head(one.rule_id)) is not None
+        }
+        if any(head.progress.batch_seq >= batch.batch_seq for head in heads.values()):
+            raise lease_lost(batch, run_id)
+        held = self._held.get(run_id, {}).get(batch)
+        moment = held.created_at if held else datetime.now(UTC)
+        touched = IndexLog(self._access).add(batch, weighed, views, heads, moment)
+        for rule_id, attempts in touched.attempts.items():
+            self._attempts[batch, rule_id] = attempts
+        return touched
+
+    def assign_touched(
+        self,
+        batch: Batch,
+        run_id: str,
+        weighed: Sequence[Weighed],
+        touched: Touched,
+        now: datetime,
+    ) -> Mapping[str, int]:
+        assigner = Assigner(self._access, batch, run_id, now)
+        return assigner.assign_touched(weighed, cast("SparkTouched", touched))
+
+    def known_keys(self, weighed: Sequence[Weighed], besides: Sequence[str]) -> str:
+        """Out of the index as committed: violations may be those of a batch that is not."""
+        ids = [one.rule_id for one in weighed]
+        heads = {name: head for name in ids if (head := self._head(name)) is not None}
+        self._access.refresh("key_index")
+        kinds = {one.rule_id: one.kind for one in weighed}
+        columns = columns_of(self._access, besides)
+        sql = known_sql(IndexLog(self._access).visible(heads), columns, kinds)
+        view = f"lakeproof_known_{uuid.uuid4().hex}"
+        self._access.frame(sql).createOrReplaceTempView(view)
+        return view
+
+    def forget(self, view: str) -> None:
+        self._access.spark.catalog.dropTempView(view)
+
+    def suppressed(self, rule_ids: Sequence[str], now: datetime) -> Mapping[str, KeyTotals]:
+        return self._open.suppressed(rule_ids, now) if rule_ids else {}
+
+    def sample_keys(self, rule_ids: Sequence[str]) -> Mapping[str, tuple[str, ...]]:
+        return self._open.sample_keys(rule_ids) if rule_ids else {}
+
+    def index_sums(self, rule_id: str) -> str:
+        """SQL of what each key of the rule weighs as committed: rule_id, side, key_hash, weight."""
+        self._access.refresh("key_index")
+        visible = IndexLog(self._access).visible(self._progress.heads([rule_id]))
+        return sums_sql(visible)
+
+    def retire(
+        self, batch: Batch, run_id: str, rules: Mapping[str, Resolution], now: datetime
+    ) -> None:
+        Assigner(self._access, batch, run_id, now).close(dict(rules))
+
+    def mark_unknown(
+        self, batch: Batch, run_id: str, rule_ids: Sequence[str], now: datetime
+    ) -> None:
+        Assigner(self._access, batch, run_id, now).close(dict.fromkeys(rule_ids))
+
+    def prune(self, now: datetime, *, drops_resolved: bool = False) -> Pruned:
+        """Take out what no run will look at again, of tables that no run is at work on.
+
+        `drops_resolved` also removes violations that were resolved before the last two batches.
+        """
+        self.prepare()
+        run_id = f"prune-{uuid.uuid4().hex[:16]}"
+        held: dict[Batch, Intent] = {}
+        skipped: list[str] = []
+        try:
+            for work in Pruner.over(self._access).works():
+                try:
+                    self.begin(run_id, [work], now)
+                except AlreadyRunningError:
+                    skipped.append(str(work.table))
+                else:
+                    held |= self._held[run_id]
+            # Looked at again, because it may have moved while the leases were taken.
+            pruner = Pruner.over(self._access).within({str(one.work.table) for one in held})
+            pruned = pruner.prune(list(held), run_id, now, drops_resolved=drops_resolved)
+        finally:
+            self._held[run_id] = held
+            self.release(run_id, now)
+        return replace(pruned, skipped=tuple(skipped))
 
     def commit(
-        self,
-        batches: Sequence[Batch],
-        run_id: str,
-        rule_ids: Collection[str],
-        now: datetime,
+        self, batches: Sequence[Batch], run_id: str, moves: Sequence[Move], now: datetime
     ) -> None:
         """Append the progress that is not overtaken, look, then close the intents."""
         if not batches:
             return
         claimant = self._claimant(run_id, now)
-        rows = [
-            _progress_row(batch, rule_id, claimant)
-            for batch in batches
-            for rule_id in dict.fromkeys(batch.work.rule_ids)
-            if rule_id in rule_ids
-        ]
-        self._access.refresh("progress", "intents")
-        if rows:
-            self._access.retrying(lambda: self._advance(rows))
+        steps = [self._step(batches, move) for move in moves]
+        if steps:
+            self._access.retrying(lambda: self._progress.advance(steps, run_id, claimant.now))
         faults.reach("after_progress")
-        self._assert_committed(batches, run_id, rows)
+        self._assert_committed(batches, run_id, steps)
         held = self._held.get(run_id, {})
         intents = [held.pop(batch, claimant.intent(batch)) for batch in batches]
         self._append([intent.closed(IntentStatus.COMMITTED, claimant.now) for intent in intents])
@@ -186,6 +285,10 @@ class SparkStore:
     ) -> DataFrame:
         """Stored violations; `table` is a full name as `table_fqn` has it."""
         return self._frame("violations", {"status": status, "table_fqn": table, "rule_id": rule_id})
+
+    def frame_of(self, kind: str) -> DataFrame:
+        """A state table as a lazy DataFrame."""
+        return self._frame(kind, {})
 
     def _frame(self, kind: str, wanted: Mapping[str, str | None]) -> DataFrame:
         self._access.refresh(kind)
@@ -225,7 +328,7 @@ SELECT * EXCEPT (age, highest) FROM (
     def _hold(self, run_id: str, claims: Sequence[Claim]) -> list[Batch]:
         self._held[run_id] = {claim.batch: claim.intent for claim in claims}
         if not any(claim.batch.adopted for claim in claims):
-            self._first_timers.add(run_id)
+            self._results.first_timers.add(run_id)
         return [claim.batch for claim in claims]
 
     def _append(self, intents: Sequence[Intent]) -> None:
@@ -242,155 +345,50 @@ SELECT * EXCEPT (age, highest) FROM (
             pause(1)
         return rivals
 
-    def _assign(self, assignment: Assignment, hits_view: str | None) -> dict[str, int]:
-        self._access.refresh("violations", "progress", "intents")
-        with self._changes(assignment, hits_view) as changes_view:
-            summary = self._access.read(assignment.summary(changes_view))
-            new_hits = {str(row["rule_id"]): int(row["new_hits"]) for row in summary}
-            counts = {rule_id: new_hits.get(rule_id, 0) for rule_id in assignment.rule_ids}
-            if not any(row["to_write"] for row in summary):
-                return counts
-            self._access.refresh("intents")
-            self._access.write(assignment.merge(changes_view), self._fence(assignment))
-        self._assert_assigned(assignment, sum(int(row["stamped"]) for row in summary))
-        return counts
+    def _look_up(self, rule_ids: Sequence[str]) -> dict[str, Head]:
+        found = self._progress.heads(rule_ids)
+        self._heads.update({rule_id: found.get(rule_id) for rule_id in rule_ids})
+        return found
 
-    @contextmanager
-    def _changes(self, assignment: Assignment, hits_view: str | None) -> Iterator[str]:
-        """The changes as a view that is computed once: reading the checked table is what costs."""
-        name = f"lakeproof_changes_{uuid.uuid4().hex}"
-        changes = self._access.frame(assignment.changes(hits_view)).persist()
-        changes.createOrReplaceTempView(name)
-        try:
-            yield name
-        finally:
-            self._access.spark.catalog.dropTempView(name)
-            changes.unpersist()
+    def _head(self, rule_id: str) -> Head | None:
+        """What `progress` last told of it."""
+        if rule_id not in self._heads:
+            self._look_up([rule_id])
+        return self._heads[rule_id]
 
-    def _fence(self, assignment: Assignment) -> Fence:
-        """One application per state table, checked table, group and set of rules.
-
-        The rules are in it because Delta skips a known number whatever the data: rules that
-        failed to run at first and now have hits must not be taken for written.
-        """
-        work = assignment.batch.work
-        parts = (str(assignment.violations), work.table_id, str(work.table), work.group)
-        identity = "\n".join((*parts, *sorted(assignment.rule_ids)))
-        return Fence(
-            application=f"lakeproof-{sha256(identity.encode()).hexdigest()[:32]}",
-            version=assignment.batch.batch_seq * EPOCHS_PER_BATCH
-            + min(assignment.batch.epoch, EPOCHS_PER_BATCH - 1),
-        )
-
-    def _assert_assigned(self, assignment: Assignment, expected: int) -> None:
-        found = self._access.read(assignment.stamped)[0]
-        if found["stamped"] == expected:
-            return
-        if found["lost"]:
-            raise _fenced(assignment.batch, assignment.run_id)
-        raise LakeproofError(
-            f"{assignment.violations}: {found['stamped']} violations carry batch "
-            f"{assignment.batch.batch_seq} of {assignment.batch.work.table} where {expected} were "
-            "written; another program writes to this table. Run again"
-        )
-
-    def _record(self, results: Sequence[CheckResult]) -> int:
-        table = self._access.tables["results"]
-        wanted = Counter(
-            (literals.storable(result.run_id), literals.storable(result.rule_key))
-            for result in results
-        )
-        self._access.refresh("results")
-        added = len(wanted.keys() - self._recorded_before(results).keys())
-        if added:
-            self._access.write(
-                build_quality_result_insert(results, table.sql, self._access.format.name)
-            )
-            found = self._recorded(results)
-            wrong = [key for key in wanted if found[key] != 1]
-            if wrong:
-                raise LakeproofError(
-                    f"{table}: result {wrong[0]} is there {found[wrong[0]]} times after writing it "
-                    "once; another program writes to this table"
-                )
-        return added
-
-    def _recorded_before(self, results: Sequence[CheckResult]) -> Counter[tuple[str, str]]:
-        """What these runs had recorded; a run that began just now, nothing, without a look."""
-        run_ids = {result.run_id for result in results}
-        is_first_time = run_ids <= self._first_timers
-        self._first_timers -= run_ids
-        return Counter() if is_first_time else self._recorded(results)
-
-    def _recorded(self, results: Sequence[CheckResult]) -> Counter[tuple[str, str]]:
-        run_ids = literals.texts(sorted({result.run_id for result in results}))
-        rows = self._access.read(
-            f"SELECT run_id, rule_key FROM {self._access.tables['results'].sql} "
-            f"WHERE run_id IN ({run_ids})"
-        )
-        return Counter((str(row["run_id"]), str(row["rule_key"])) for row in rows)
-
-    def _advance(self, rows: Sequence[Mapping[str, object]]) -> None:
-        """Compare and set in one statement: a rule that stands as far or further gets no row."""
-        table = self._access.tables["progress"].sql
-        self._access.write(
-            f"INSERT INTO {table} SELECT s.* FROM ({literals.rows(PROGRESS, rows)}) s "
-            f"LEFT ANTI JOIN {table} p ON p.rule_id = s.rule_id AND p.batch_seq >= s.batch_seq"
-        )
+    def _step(self, batches: Sequence[Batch], move: Move) -> Step:
+        """A move under its batch, with the attempts that its index is made of then."""
+        head = self._heads.get(move.rule_id)
+        for batch in batches:
+            if (batch, move.rule_id) in self._attempts:
+                return Step(batch, move, self._attempts[batch, move.rule_id])
+        # Nothing was added to the index. It still counts unless the rule has done without.
+        attempts: tuple[Attempt, ...] = ()
+        if head is not None and head.progress.generation == move.generation:
+            attempts = () if move.mode is Mode.SNAPSHOT else head.attempts
+        return Step(_batch_of(batches, move, head), move, attempts)
 
     def _assert_committed(
-        self, batches: Sequence[Batch], run_id: str, rows: Sequence[Mapping[str, object]]
+        self, batches: Sequence[Batch], run_id: str, steps: Sequence[Step]
     ) -> None:
         """Progress stands where it should, and every lease is still ours: one look at both."""
-        tables = self._access.tables
-        names = literals.texts(str(batch.work.table) for batch in batches)
-        rules = literals.texts(str(row["rule_id"]) for row in rows)
-        found = self._access.read(f"""
-SELECT rule_id AS name, max(batch_seq) AS batch_seq, CAST(NULL AS BIGINT) AS epoch, '' AS status
-FROM {tables["progress"].sql} WHERE rule_id IN ({rules}) GROUP BY rule_id
-UNION ALL
-SELECT table_fqn, batch_seq, epoch, status FROM {tables["intents"].sql}
-WHERE run_id = {literals.text(run_id)} AND table_fqn IN ({names})""")
-        reached = {row["name"]: row["batch_seq"] for row in found if row["epoch"] is None}
-        for row in rows:
-            if reached.get(row["rule_id"], 0) < row["batch_seq"]:
-                raise LakeproofError(
-                    f"{tables['progress']}: rule {row['rule_id']} did not move to batch "
-                    f"{row['batch_seq']}; another program writes to this table. Run again"
-                )
-        for batch in batches:
-            if any(_is_lost(batch, entry) for entry in found if entry["epoch"] is not None):
-                raise _fenced(batch, run_id)
+        found = self._progress.committed(steps, batches, run_id)
+        for batch in found.lost:
+            raise lease_lost(batch, run_id)
+        for step in found.overtaken:
+            raise lease_lost(step.batch, run_id)
 
 
-def _is_lost(batch: Batch, entry: Row) -> bool:
-    """Whether an entry of the log says that another driver ended or adopted our intent."""
-    if (entry["name"], entry["batch_seq"]) != (str(batch.work.table), batch.batch_seq):
-        return False
-    was_ended = entry["epoch"] == batch.epoch and entry["status"] == IntentStatus.ABANDONED
-    return was_ended or bool(entry["epoch"] > batch.epoch)
-
-
-def _progress_row(batch: Batch, rule_id: str, claimant: Claimant) -> dict[str, object]:
-    return {
-        "table_id": batch.work.table_id,
-        "table_fqn": str(batch.work.table),
-        "group_id": batch.work.group,
-        "rule_id": rule_id,
-        "mode": "snapshot",
-        "position": batch.position.to_json() if batch.position else None,
-        "batch_seq": batch.batch_seq,
-        "run_id": claimant.run_id,
-        "updated_at": claimant.now,
-    }
-
-
-def _fenced(batch: Batch, run_id: str) -> FencedError:
-    return FencedError(
-        f"run {run_id!r} lost its lease on {batch.work.table} while it worked on batch "
-        f"{batch.batch_seq}: another driver took over. Nothing more is written; look at that "
-        "driver's results, or raise [store] lease_seconds if runs take this long"
-    )
+def _batch_of(batches: Sequence[Batch], move: Move, head: Head | None) -> Batch:
+    """The batch that has the rule; of a rule that nobody asks for any more, that of its table."""
+    table = head.progress.table if head is not None else ""
+    for batch in batches:
+        if move.rule_id in batch.work.rule_ids:
+            return batch
+    for batch in batches:
+        if len(batches) == 1 or str(batch.work.table) == table:
+            return batch
+    raise LakeproofError(f"no batch of this run has rule {move.rule_id}, which is to move")
 
 
 def _utc(moment: datetime) -> datetime:

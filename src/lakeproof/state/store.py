@@ -6,7 +6,7 @@ The order of calls is the run order of the runner: `prepare`, `begin`, `apply_hi
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
@@ -14,6 +14,9 @@ from typing import Protocol
 from lakeproof.model.names import TableName
 from lakeproof.model.outcome import CheckResult
 from lakeproof.model.position import Position
+from lakeproof.model.reading import Mark, Mode
+from lakeproof.model.standing import KeyTotals, Standing
+from lakeproof.model.weighing import Resolution, WeighKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +50,106 @@ class Batch:
     epoch: int = 1
 
 
+@dataclass(frozen=True, slots=True)
+class Move:
+    """Where a rule comes to stand when the batch is committed.
+
+    `parent` is how far it has come in the table that it refers to. `generation` is the one of its
+    key index that counts from then on; 0 is a rule without index. Without `standing` the rule
+    cannot be told without reading. `rule_key` and `suite` say by
+    whom the rule was asked for, so that one that is no longer asked for can be told. `shape` is a
+    hash of how its keys are made: under another one the index says nothing. `previous` is the
+    batch that it builds on; a rule that was moved since is not moved.
+    """
+
+    rule_id: str
+    mode: Mode
+    mark: Mark
+    standing: Standing | None
+    generation: int = 0
+    parent: Mark | None = None
+    rule_key: str = ""
+    suite: str = ""
+    shape: str = ""
+    previous: int = 0
+    watermark_col: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RuleProgress:
+    """A move that was committed: where the rule stands. `standing` is None in old state."""
+
+    rule_id: str
+    mode: Mode
+    mark: Mark | None
+    standing: Standing | None
+    generation: int
+    parent: Mark | None
+    rule_key: str
+    suite: str
+    shape: str
+    table: str
+    batch_seq: int
+    epoch: int
+    run_id: str
+    processed_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Weighed:
+    """One rule of a batch whose keys were weighed.
+
+    `generation` is the one that the weights belong to. `is_rebuilt`: they are all there is, a new
+    generation begins with them, and stored violations that it does not see are resolved as
+    `unseen_as`; else they come on top of what is committed under it. `is_capped`: it has more open
+    violations than may be stored.
+    """
+
+    rule_id: str
+    kind: WeighKind
+    generation: int
+    is_rebuilt: bool
+    unseen_as: Resolution = Resolution.GONE
+    is_capped: bool = False
+
+
+class Touched(Protocol):
+    """Keys that a batch touches, with what they weighed before and weigh after it."""
+
+    @property
+    def totals(self) -> Mapping[str, KeyTotals]:
+        """By how much the open violations of each rule grow, by rule_id."""
+
+    @property
+    def problems(self) -> Mapping[str, str]:
+        """What does not add up about the keys of a rule, by rule_id; a sound one is left out."""
+
+    @property
+    def generations(self) -> Mapping[str, int]:
+        """The generation that counts from now on, by rule_id."""
+
+    def release(self) -> None:
+        """Forget them."""
+
+
 class Store(Protocol):
-    """Results, violations, progress and intents of one namespace."""
+    """Results, violations, progress, intents and key index of one namespace.
+
+    Weights are added under the token of an attempt, and count once progress names that attempt:
+    what a driver that died or was overtaken has added never counts. Violations are assigned
+    before that, so the next batch assigns again those that no committed batch stamped.
+    """
 
     @property
     def description(self) -> str:
         """Where the state is, for people: `iceberg tables in iceberg.lakehouse`."""
+
+    @property
+    def max_hits(self) -> int | None:
+        """How many open violations of one rule are stored at most; None is all."""
+
+    def exists(self) -> bool:
+        """Whether there is any state yet; creates nothing."""
 
     def prepare(self) -> None:
         """Create what is missing; refuse tables of a newer schema version."""
@@ -71,8 +168,12 @@ class Store(Protocol):
         """Assign the hits of `rule_ids` as of the batch; gives new (or reopened) hits per rule.
 
         `hits_view` names a view with rule_id, hit_id, violation_key, occurrences; None is an
-        empty one. An open violation of these rules that is not in it becomes resolved.
+        empty one. An open violation of these rules that is not in it becomes resolved. A hit that
+        is not stored, because its rule has too many, is new each time.
         """
+
+    def has_begun(self, run_id: str) -> bool:
+        """Whether a run of this id has taken a lease before."""
 
     def recorded_rules(self, run_id: str) -> Mapping[str, str]:
         """What this run has recorded so far: rule_key to rule_id."""
@@ -88,12 +189,83 @@ class Store(Protocol):
     def record_results(self, results: Sequence[CheckResult]) -> int:
         """Add the results that are not there yet, by (run_id, rule_key); gives how many."""
 
-    def commit(
-        self, batches: Sequence[Batch], run_id: str, rule_ids: Collection[str], now: datetime
-    ) -> None:
-        """Move progress of `rule_ids` to each batch, compare-and-set, and close the intents.
+    def progress(self, rule_ids: Sequence[str]) -> Mapping[str, RuleProgress]:
+        """Where these rules stand, as committed; a rule that never ran is left out."""
 
-        A rule that could not be evaluated is not among them: its progress stays where it was.
+    def progress_of_suite(self, suite: str, table: TableName) -> Sequence[RuleProgress]:
+        """Where every rule stands that this suite has asked for on the table."""
+
+    def strays(self, rule_ids: Sequence[str]) -> frozenset[str]:
+        """Those of these rules that have violations which no committed batch has written."""
+
+    def kept(self, kept_id: str) -> str | None:
+        """SQL of the rows that committed batches have kept under this id; None if there are none.
+
+        They are a log: columns as they were given, among them the weight.
+        """
+
+    def keep(self, batch: Batch, kept_id: str, relation: str, *, is_rebuilt: bool) -> None:
+        """Keep the rows of a relation for the next run; they count once `kept_id` has a move.
+
+        `is_rebuilt`: what was kept before no longer counts then.
+        """
+
+    def add_weights(
+        self, batch: Batch, run_id: str, weighed: Sequence[Weighed], views: Sequence[str]
+    ) -> Touched:
+        """Add what the keys of these rules weigh in this batch to the index.
+
+        A view has rule_id, side, key_hash, violation_key, near, weight, present: `near` is a
+        number by which neighbouring keys can be found together, `present` the change in the
+        number of rows that have this key, violating or not.
+        """
+
+    def assign_touched(
+        self,
+        batch: Batch,
+        run_id: str,
+        weighed: Sequence[Weighed],
+        touched: Touched,
+        now: datetime,
+    ) -> Mapping[str, int]:
+        """Assign violations as of the batch; gives new (or reopened) hits per rule.
+
+        Of a rebuilt rule every violation is assigned, else those of the keys that were touched
+        and those that a batch wrote which was never committed.
+        """
+
+    def forget(self, view: str) -> None:
+        """Drop a view that this store has made."""
+
+    def known_keys(self, weighed: Sequence[Weighed], besides: Sequence[str]) -> str:
+        """A view of keys of these rules: rule_id, violation_key, occurrences, near.
+
+        All that are open as committed, and those that the weights of `besides` would open;
+        `occurrences` are those of the committed index.
+        """
+
+    def retire(
+        self, batch: Batch, run_id: str, rules: Mapping[str, Resolution], now: datetime
+    ) -> None:
+        """Resolve every open violation of these rules, for the reason given."""
+
+    def mark_unknown(
+        self, batch: Batch, run_id: str, rule_ids: Sequence[str], now: datetime
+    ) -> None:
+        """Open violations of these rules are unknown until they are assigned again."""
+
+    def suppressed(self, rule_ids: Sequence[str], now: datetime) -> Mapping[str, KeyTotals]:
+        """Open violations that are suppressed at this moment; rules without are left out."""
+
+    def sample_keys(self, rule_ids: Sequence[str]) -> Mapping[str, tuple[str, ...]]:
+        """A few keys of open violations, smallest first, by rule."""
+
+    def commit(
+        self, batches: Sequence[Batch], run_id: str, moves: Sequence[Move], now: datetime
+    ) -> None:
+        """Move progress of each batch's rules, compare-and-set, and close the intents.
+
+        A rule that could not be evaluated has no move: its progress stays where it was.
         """
 
     def release(self, run_id: str, now: datetime) -> None:

@@ -35,9 +35,10 @@ class TableFormat:
     writing: Callable[[SparkSession, Fence | None], AbstractContextManager[None]]
 
     def is_conflict(self, problem: BaseException) -> bool:
-        """Whether another writer was faster, or the catalog busy: nothing was written by us.
+        """Whether another writer was faster, or the catalog busy: the write may be tried again.
 
-        Told by text, because the class is lost on the way from a Spark Connect server.
+        It may have come through even so, where the answer of the catalog was lost. Told by text,
+        because the class is lost on the way from a Spark Connect server.
         """
         text = f"{type(problem).__name__}: {problem}"
         return any(mark in text for mark in self.conflicts)

@@ -1,9 +1,11 @@
 """The state tables' columns, written once; the DDL of each format is generated from here.
 
-`intents` and `progress` are logs: rows are only ever appended, and the newest row of a thing is
-its present. An append costs a third of a MERGE on both formats and never conflicts with another
-append, and a log keeps what a crash did for whoever has to look. The orders that decide what is
-newest are numbers (`epoch`, `batch_seq`), never clocks.
+`intents`, `progress` and `key_index` are logs: a run only ever adds rows, and the newest row of an
+intent or a rule is its present. An append costs a third of a MERGE on both formats and does not
+conflict with another append; only progress is compared and set, by a MERGE that inserts. A log
+keeps what a crash did for whoever has to look; what no run looks at again is taken out by
+`store prune`. The orders that decide what is newest are numbers (`epoch`, `batch_seq`), never
+clocks.
 """
 
 from __future__ import annotations
@@ -13,9 +15,10 @@ from dataclasses import dataclass
 
 from lakeproof.model.names import TableName
 
-SCHEMA_VERSION = 3
-"""Version 2 keeps with each result what its reports show, version 3 what its contract declares;
-tables of older versions are brought up."""
+SCHEMA_VERSION = 4
+"""Version 2 keeps with each result what its reports show, version 3 what its contract declares,
+version 4 what a run needs to read only what changed, and how a result came about; tables of older
+versions are brought up."""
 VERSION_PROPERTY = "lakeproof.schema_version"
 KIND_PROPERTY = "lakeproof.table"
 
@@ -26,6 +29,7 @@ SMALL = "INT"
 NUMBER = "DOUBLE"
 NUMBERS = "MAP<STRING,DOUBLE>"
 WORDS = "MAP<STRING,STRING>"
+FLAG = "BOOLEAN"
 MOMENT = "TIMESTAMP_NTZ"
 """Without zone, in UTC, to the microsecond: reads the same in every session and engine."""
 
@@ -48,6 +52,11 @@ class StateTable:
     kind: str
     meaning: str
     columns: tuple[StateColumn, ...]
+
+    @property
+    def names_sql(self) -> str:
+        """To be said in every insert: a table that was brought up has its columns in its order."""
+        return ", ".join(f"`{column.name}`" for column in self.columns)
 
     def ddl(self, table: TableName, format_name: str, properties: Mapping[str, str]) -> str:
         """CREATE TABLE IF NOT EXISTS, with the schema version among the properties."""
@@ -96,6 +105,14 @@ RESULTS = StateTable(
         StateColumn("measures", NUMBERS, "every number that the check took, by name"),
         StateColumn("source", TEXT, "where the rule was written, as file:line"),
         StateColumn("declared", WORDS, "what the contract says beside, by name"),
+        StateColumn("suppressed_rows", COUNT, "failing rows that somebody has answered for"),
+        StateColumn(
+            "coverage",
+            TEXT,
+            "append-only where updates and deletes are not seen; whether violations are capped",
+        ),
+        StateColumn("method", TEXT, "statistics, mixed or scan; empty where changes were read"),
+        StateColumn("files_read", COUNT, "data files read, where their statistics were asked"),
     ),
 )
 
@@ -107,18 +124,22 @@ VIOLATIONS = StateTable(
         StateColumn("rule_id", TEXT, "hash of the logic of the rule"),
         StateColumn("table_fqn", TEXT, "the checked table, full name"),
         StateColumn("violation_key", TEXT, "canonical key of the row, or its typed hash"),
-        StateColumn("status", TEXT, "open or resolved"),
+        StateColumn("status", TEXT, "open, resolved or unknown"),
         StateColumn("occurrences", COUNT, "rows behind this key when last seen"),
         StateColumn("first_seen", MOMENT, "UTC"),
         StateColumn("last_seen", MOMENT, "UTC"),
         StateColumn("resolved_at", MOMENT, "UTC, NULL while open"),
         StateColumn("reopen_count", SMALL, "times it came back after being resolved"),
         StateColumn("first_run_id", TEXT, "the run that found it first"),
-        StateColumn("last_run_id", TEXT, "the run that saw it last"),
+        StateColumn("last_run_id", TEXT, "the run that read it last; others found it unchanged"),
         StateColumn("reopened_run_id", TEXT, "the run that reopened it last, NULL if none did"),
         StateColumn("first_position", TEXT, "position of the table when first seen, as JSON"),
         StateColumn("last_position", TEXT, "position of the table when last seen, as JSON"),
         StateColumn("batch_seq", COUNT, "the batch that wrote this row; lower ones may not"),
+        StateColumn("resolution", TEXT, "why it is resolved, NULL while it is not"),
+        StateColumn("suppressed_until", MOMENT, "UTC, NULL if it is not suppressed"),
+        StateColumn("suppressed_by", TEXT, "who answers for it until then"),
+        StateColumn("suppressed_why", TEXT, "the reason given"),
     ),
 )
 
@@ -126,15 +147,50 @@ PROGRESS = StateTable(
     "progress",
     "A log of how far each rule has come; the highest batch_seq of a rule is its present",
     (
+        StateColumn("table_name", TEXT, "the checked table, full name"),
+        StateColumn("rule_id", TEXT, "hash of the logic of the rule"),
+        StateColumn("mode", TEXT, "how the table was read"),
+        StateColumn("watermark_col", TEXT, "the column of a watermark, NULL in other modes"),
+        StateColumn("last_version", COUNT, "Delta version or Iceberg snapshot, for people"),
+        StateColumn("last_value", TEXT, "the watermark, for people"),
+        StateColumn("processed_at", MOMENT, "UTC"),
         StateColumn("table_id", TEXT, "the own uuid of the checked table"),
         StateColumn("table_fqn", TEXT, "the checked table, full name"),
         StateColumn("group_id", TEXT, "the set of rules that move together"),
-        StateColumn("rule_id", TEXT, "hash of the logic of the rule"),
-        StateColumn("mode", TEXT, "how the table was read"),
-        StateColumn("position", TEXT, "where the rule stands, as JSON"),
+        StateColumn("position", TEXT, "how far the rule has come, typed, as JSON"),
         StateColumn("batch_seq", COUNT, "grows per table"),
         StateColumn("run_id", TEXT, "the run that moved it here"),
         StateColumn("updated_at", MOMENT, "UTC"),
+        StateColumn("generation", COUNT, "of its key index; each rebuild begins a new one"),
+        StateColumn("epoch", COUNT, "of the lease under which it was moved"),
+        StateColumn("attempts", TEXTS, "whose weights make up its key index: batch.token.rows"),
+        StateColumn("parent_position", TEXT, "how far it has come in the table it refers to"),
+        StateColumn("standing", TEXT, "the numbers that its verdict is made of, as JSON"),
+        StateColumn("rule_key", TEXT, "what people call the rule"),
+        StateColumn("suite", TEXT, "who asks for the rule"),
+        StateColumn("shape", TEXT, "hash of how its keys are made"),
+    ),
+)
+
+KEY_INDEX = StateTable(
+    "key_index",
+    "A log of weights: what each batch adds to the number of rows behind a key. Rows count if the "
+    "newest progress of their rule names their batch and token",
+    (
+        StateColumn("table_name", TEXT, "the checked table, full name"),
+        StateColumn("rule_id", TEXT, "hash of the logic of the rule"),
+        StateColumn("key_hash", TEXT, "128 bits of the sha256 of the canonical key, as hex"),
+        StateColumn("key_json", TEXT, "the canonical key, only of keys in violation"),
+        StateColumn("count", COUNT, "rows that came less rows that went"),
+        StateColumn("first_seen", MOMENT, "UTC"),
+        StateColumn("last_seen", MOMENT, "UTC"),
+        StateColumn("side", TEXT, "parent for rows of the table referred to, else empty"),
+        StateColumn("generation", COUNT, "each rebuild begins a new one"),
+        StateColumn("batch_seq", COUNT, "the batch that wrote this row"),
+        StateColumn("epoch", COUNT, "of the lease under which it was written"),
+        StateColumn("token", TEXT, "of the write that this row came with, made anew for each try"),
+        StateColumn("near", COUNT, "a number by which neighbouring keys lie together"),
+        StateColumn("has_null", FLAG, "whether a part of the key is NULL and must not be"),
     ),
 )
 
@@ -161,5 +217,5 @@ INTENTS = StateTable(
 )
 
 TABLES: Mapping[str, StateTable] = {
-    table.kind: table for table in (RESULTS, VIOLATIONS, PROGRESS, INTENTS)
+    table.kind: table for table in (RESULTS, VIOLATIONS, PROGRESS, INTENTS, KEY_INDEX)
 }

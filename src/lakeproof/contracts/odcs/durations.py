@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from decimal import Decimal
 
-from lakeproof.checks.durations import Duration, duration_of, sum_of_parts
+from lakeproof.durations import Duration, duration_of, sum_of_parts
 from lakeproof.errors import CheckDefinitionError
 from lakeproof.model.nearest import nearest
 from lakeproof.model.printable import printable

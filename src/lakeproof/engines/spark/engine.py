@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from lakeproof.checks.plug_in import PlugInCheck
 from lakeproof.config import TableSettings
+from lakeproof.engines.engine import ChangeSource, ChosenFiles, Extent, FileStatistics, Rows
+from lakeproof.engines.spark import weighing
 from lakeproof.engines.spark.calling import call_function, rows_or_value
 from lakeproof.engines.spark.cancelling import time_limit
 from lakeproof.engines.spark.canonical_sql import (
@@ -18,7 +20,15 @@ from lakeproof.engines.spark.canonical_sql import (
     row_key_expression,
     value_expression,
 )
+from lakeproof.engines.spark.chosen_files import (
+    NotPossibleError,
+    chosen_files,
+    filtered_files,
+    opened_table,
+)
 from lakeproof.engines.spark.columns import as_declared, columns_of, part_type, with_key
+from lakeproof.engines.spark.extent import table_extent
+from lakeproof.engines.spark.flavour import is_connect
 from lakeproof.engines.spark.hits import SparkHits, named_hits_frame
 from lakeproof.engines.spark.pairs.aggregates import (
     compare_aggregates,
@@ -35,7 +45,9 @@ from lakeproof.engines.spark.safe_sql import (
     ensure_row_predicate,
 )
 from lakeproof.engines.spark.stand_ins import StandIns, view_of
+from lakeproof.engines.spark.statistics.facts import file_facts
 from lakeproof.engines.spark.values import values_view
+from lakeproof.engines.spark.weighing import SparkWeights
 from lakeproof.errors import (
     CheckDefinitionError,
     EngineUnavailableError,
@@ -46,8 +58,10 @@ from lakeproof.model.column import Column
 from lakeproof.model.names import TableName, quote
 from lakeproof.model.pairing import PairFound
 from lakeproof.model.position import Position
+from lakeproof.model.reading import Mode
 from lakeproof.planning.pairs.steps import AggregateStep, CountStep, PairStep
-from lakeproof.planning.plan import CallStep
+from lakeproof.planning.plan import CallStep, TablePlan
+from lakeproof.planning.read_mode import Abilities
 from lakeproof.planning.tables import NOTHING_DECLARED, STAND_IN, PinnedTable
 
 if TYPE_CHECKING:
@@ -61,11 +75,6 @@ _MUST_BE_OFF = {
     "spark.sql.caseSensitive": "columns that differ only in case would be taken for one",
     "spark.sql.ansi.doubleQuotedIdentifiers": "texts in rules would be read as columns",
 }
-_ANSI = "spark.sql.ansi.enabled"
-_SUMS_MAY_OVERFLOW = (
-    f"{_ANSI} is off, so that sums could overflow without a word. "
-    f"Turn it on: spark.conf.set({_ANSI!r}, 'true')"
-)
 
 
 def require_condition(sql: str, type_text: str) -> None:
@@ -144,8 +153,13 @@ class SparkEngine:
             key_columns=tuple(key),
             key_sql="",
             location=head.location,
+            sql_settings=self._sql_settings(),
         )
         return with_key(as_declared(pinned, sensitive, declared), schema)
+
+    def _sql_settings(self) -> str:
+        names = ("spark.sql.session.timeZone", "spark.sql.ansi.enabled")
+        return ", ".join(f"{name}={self._spark.conf.get(name)}" for name in names)
 
     def _head(self, table: TableName) -> TableHead:
         if table in self._stand_ins:
@@ -258,6 +272,28 @@ class SparkEngine:
         found: dict[str, object] = rows[0].asDict()
         return found
 
+    def fetch_texts(self, sql: str, timeout_seconds: float | None) -> Sequence[str]:
+        with time_limit(self._spark, timeout_seconds):
+            return [str(row[0]) for row in self._spark.sql(sql).collect()]
+
+    def extent(self, pinned: PinnedTable) -> Extent:
+        return table_extent(self._spark, pinned)
+
+    def file_statistics(
+        self, pinned: PinnedTable, columns: Collection[tuple[str, ...]]
+    ) -> FileStatistics:
+        if not is_connect(self._spark):
+            opened_table(self._spark, pinned)  # refuses what a catalog filters or masks
+        return file_facts(self._spark, pinned, columns)
+
+    def chosen_files(
+        self, pinned: PinnedTable, paths: Collection[str], *, may_filter: bool = False
+    ) -> ChosenFiles | None:
+        try:
+            return chosen_files(self._spark, pinned, paths)
+        except NotPossibleError:
+            return filtered_files(pinned, paths) if may_filter else None
+
     def call(
         self, step: CallStep, pinned: PinnedTable, now: datetime, timeout_seconds: float | None
     ) -> object | None:
@@ -283,8 +319,6 @@ class SparkEngine:
         if isinstance(step, CountStep):
             return compare_counts(self._spark, step, timeout_seconds)
         if isinstance(step, AggregateStep):
-            if str(self._spark.conf.get(_ANSI)).lower() != "true":
-                return PairFound({}, 0, 0, metadata=step.notes, error=_SUMS_MAY_OVERFLOW)
             return compare_aggregates(self._spark, step, timeout_seconds)
         self._compared[step.view] = compare_rows(self._spark, step, timeout_seconds)
         return self._compared[step.view].found
@@ -306,6 +340,49 @@ class SparkEngine:
 
     def hold_hits(self, sql: str, timeout_seconds: float | None) -> SparkHits:
         return SparkHits(self._spark, sql, timeout_seconds)
+
+    def abilities(self, pinned: PinnedTable, settings: TableSettings) -> Abilities:
+        from lakeproof.engines.spark.changes.sources import abilities
+
+        return abilities(self._spark, pinned, settings)
+
+    def change_source(
+        self, pinned: PinnedTable, mode: Mode, settings: TableSettings, kept: str | None
+    ) -> ChangeSource:
+        from lakeproof.engines.spark.changes.sources import change_source
+
+        return change_source(self._spark, pinned, mode, settings, kept)
+
+    def weigh(
+        self,
+        plan: TablePlan,
+        rule_ids: Sequence[str],
+        rows: Sequence[Rows],
+        timeout_seconds: float | None,
+    ) -> SparkWeights:
+        return weighing.weigh(self._spark, plan, rule_ids, rows, timeout_seconds)
+
+    def weigh_parents(
+        self,
+        plan: TablePlan,
+        rule_ids: Sequence[str],
+        rows: Sequence[Rows],
+        timeout_seconds: float | None,
+    ) -> SparkWeights:
+        # Without the limit: nothing runs before the keys are read.
+        return weighing.weigh_parents(self._spark, plan, rule_ids, rows)
+
+    def weigh_again(
+        self,
+        plan: TablePlan,
+        rule_ids: Sequence[str],
+        view: str,
+        timeout_seconds: float | None,
+        besides: Sequence[str] = (),
+        rows: Rows | None = None,
+    ) -> SparkWeights:
+        known = weighing.known_keys_sql(self._spark, view, besides)
+        return weighing.weigh_again(self._spark, plan, rule_ids, known, rows, timeout_seconds)
 
     def named_hits(self, sql: str, names: Mapping[str, Sequence[str]]) -> DataFrame:
         """The bad rows as a lazy DataFrame, for `RunOutcome.violations()`."""

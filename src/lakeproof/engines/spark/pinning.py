@@ -9,11 +9,13 @@ from lakeproof.engines.spark.flavour import is_connect
 from lakeproof.errors import CheckDefinitionError
 from lakeproof.model.names import TableName
 from lakeproof.model.position import Position
+from lakeproof.planning.tables import PinnedTable
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
+_AT = " VERSION AS OF "
 _PARTS_MIN = 3
 """catalog.namespace.table: a branch is one part more."""
 
@@ -55,10 +57,16 @@ def read_head(spark: SparkSession, table: TableName) -> TableHead:
 def pinned_relation(table: TableName, head: TableHead) -> str:
     """SQL for a FROM clause that stays at the head's position whatever is committed later."""
     if head.position is not None:
-        return f"{(head.branch_of or table).sql} VERSION AS OF {head.position.value}"
+        return f"{(head.branch_of or table).sql}{_AT}{head.position.value}"
     if head.empty:
         return f"(SELECT * FROM {table.sql} WHERE false)"
     return table.sql
+
+
+def table_of(pinned: PinnedTable) -> str:
+    """SQL of the table whose positions these are; that of a branch is not the branch."""
+    assert pinned.position is not None  # noqa: S101 (who asks has looked)
+    return pinned.relation.removesuffix(f"{_AT}{pinned.position.value}")
 
 
 def at_position(head: TableHead, table: TableName, position: Position) -> TableHead:

@@ -22,6 +22,13 @@ if TYPE_CHECKING:
     from pyspark.sql import Row, SparkSession
 
 
+_ANSI = "spark.sql.ansi.enabled"
+_SUMS_MAY_OVERFLOW = (
+    f"{_ANSI} is off, so that sums could overflow without a word. "
+    f"Turn it on: spark.conf.set({_ANSI!r}, 'true')"
+)
+
+
 def compare_counts(
     spark: SparkSession, step: CountStep, timeout_seconds: float | None
 ) -> PairFound:
@@ -49,6 +56,8 @@ def compare_aggregates(
     spark: SparkSession, step: AggregateStep, timeout_seconds: float | None
 ) -> PairFound:
     """The aggregates that differ: one action if all agree, one more for samples if not."""
+    if str(spark.conf.get(_ANSI)).lower() != "true":
+        return _without_verdict(step, _SUMS_MAY_OVERFLOW)
     try:
         with time_limit(spark, timeout_seconds):
             found = _compare(spark, step)

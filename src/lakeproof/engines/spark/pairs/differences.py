@@ -32,11 +32,11 @@ if TYPE_CHECKING:
 class Differences:
     """What the keys in question amount to; `excess` is the number of mismatches.
 
-    `changed` and `missing_*` count keys. `source_rows`, `target_rows` and `duplicate_*` are over
-    all keys that were looked at; `unequal_copies` adds up how far the two numbers of rows lie
-    apart, key by key.
-    Nobody has set `compared` of the `columns` yet. `frame` is never collected: one row for each
-    differing key, with its columns under the target's names, and both values as text.
+    `changed` and `missing_*` count keys. `source_rows`, `target_rows` and `duplicate_keys` are
+    over all keys that were looked at; `unequal_copies` adds up how far the two numbers of rows lie
+    apart, key by key. Nobody has set `compared` of the `columns` yet. `frame` is never collected:
+    one row for each differing key, with its columns under the target's names, and both values as
+    text.
     """
 
     differing: int
@@ -50,10 +50,6 @@ class Differences:
     source_rows: int
     target_rows: int
     duplicate_keys: int
-    duplicate_keys_source: int
-    duplicate_keys_target: int
-    duplicate_rows_source: int
-    duplicate_rows_target: int
     columns: tuple[ColumnMatch, ...]
     samples: tuple[Sample, ...]
     frame: DataFrame
@@ -200,8 +196,6 @@ def _totals(spark: SparkSession, rows: PairRows, judged: str) -> dict[str, Any]:
         },
         "null_keys": f"count_if(difference = '{DifferenceKind.NULL_KEY}')",
         "duplicate_keys": f"count_if({has_copies()})",
-        "duplicate_keys_source": "count_if(source_rows > 1)",
-        "duplicate_keys_target": "count_if(target_rows > 1)",
     }
     sums = {
         "surplus_rows": "surplus_rows",
@@ -209,8 +203,6 @@ def _totals(spark: SparkSession, rows: PairRows, judged: str) -> dict[str, Any]:
         "unequal_copies": "abs(source_rows - target_rows)",
         "source_rows": "source_rows",
         "target_rows": "target_rows",
-        "duplicate_rows_source": "greatest(source_rows - 1, 0)",
-        "duplicate_rows_target": "greatest(target_rows - 1, 0)",
         **{name: name for name in (f"misses_{n}" for n in range(len(rows.step.columns)))},
     }
     counts |= {name: f"coalesce(sum({sql}), 0)" for name, sql in sums.items()}

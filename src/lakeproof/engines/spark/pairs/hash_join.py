@@ -26,9 +26,8 @@ class JoinFound:
     """What is known of all keys; the differing ones are in a persisted frame.
 
     `total_keys` and `shared_keys` count copies under policy `multiset`, else distinct keys.
-    `duplicate_keys` repeat on either side; `duplicate_rows_*` are the rows beyond the first of
-    their key. `null_keys_*` and `uncastable_keys` count rows. `drilled_sql` returns all rows of
-    the differing keys.
+    `duplicate_keys` repeat on either side. `null_keys_*` and `uncastable_keys` count rows.
+    `drilled_sql` returns all rows of the differing keys.
     """
 
     source_rows: int
@@ -38,8 +37,6 @@ class JoinFound:
     duplicate_keys: int
     duplicate_keys_source: int
     duplicate_keys_target: int
-    duplicate_rows_source: int
-    duplicate_rows_target: int
     null_keys_source: int
     null_keys_target: int
     uncastable_keys: int
@@ -179,8 +176,6 @@ def _counted(rows: PairRows) -> dict[str, str]:
         "duplicate_keys": "CAST(source_rows > 1 OR target_rows > 1 AS BIGINT)",
         "duplicate_keys_source": "CAST(source_rows > 1 AS BIGINT)",
         "duplicate_keys_target": "CAST(target_rows > 1 AS BIGINT)",
-        "duplicate_rows_source": "greatest(source_rows - 1, 0)",
-        "duplicate_rows_target": "greatest(target_rows - 1, 0)",
         "null_keys_source": "null_rows_source",
         "null_keys_target": "null_rows_target",
         "uncastable_keys": "uncastable_source + uncastable_target",

@@ -48,8 +48,10 @@ def text_of(sql: str, data_type: DataType) -> str:
             return f"format_number({sql}, '0{places}')"
         case "timestamp":
             # Through a wall time in UTC: CAST(timestamp AS STRING) is in the session's zone.
-            seconds = f"CAST(unix_micros({sql}) AS DECIMAL(20, 0)) / 1000000"
-            since = f"make_dt_interval(0, 0, 0, CAST({seconds} AS DECIMAL(18, 6)))"
+            # Days apart: an interval's seconds have 12 digits, which end in the year 33658.
+            day, micros = 86_400_000_000, f"unix_micros({sql})"
+            seconds = f"CAST(CAST({micros} % {day} AS DECIMAL(20, 0)) / 1000000 AS DECIMAL(18, 6))"
+            since = f"make_dt_interval(CAST({micros} div {day} AS INT), 0, 0, {seconds})"
             wall = f"TIMESTAMP_NTZ '1970-01-01 00:00:00' + {since}"
             return f"concat(CAST({wall} AS STRING), 'Z')"
         case "binary":

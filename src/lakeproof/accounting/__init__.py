@@ -1,0 +1,1 @@
+"""Every input record of a pipeline is accounted for."""

@@ -1,0 +1,123 @@
+"""A dataset on storage as rows, whatever its format."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from lakeproof.accounting.without_spark.key_text import key_text, positional_text, row_text
+from lakeproof.accounting.without_spark.records.arrow import parquet_rows, table_rows, whole_rows
+from lakeproof.accounting.without_spark.records.reading import NotCheckableError, Row, TextReading
+from lakeproof.accounting.without_spark.records.text_files import check_options, csv_rows, json_rows
+from lakeproof.model.accounting import NO_KEY, DatasetPosition, KeyColumn
+
+_FORMATS: Final = ("parquet", "json", "csv")
+_TABLES: Final = ("delta", "iceberg")
+_TYPES: Final = {"integer": "int", "long": "bigint", "byte": "tinyint", "short": "smallint"}
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """Files or a table at a position, and where they are now.
+
+    `location` is a folder or a file of this machine, or for Iceberg its metadata file; `paths` are
+    the files to read, relative to it.
+    """
+
+    position: DatasetPosition
+    location: str
+    paths: tuple[str, ...] = ()
+
+    @property
+    def obstacle(self) -> str:
+        """Why its records cannot be read without Spark; empty if they can."""
+        if self.position.kind == "frame":
+            return "it was a DataFrame, which no ledger can pin"
+        if self.position.kind in _TABLES or self.position.format in _FORMATS:
+            return ""
+        return f"format {self.position.format or self.position.kind} is read by Spark alone"
+
+    def rows(self, columns: Sequence[KeyColumn]) -> Iterator[tuple[object, ...]]:
+        """The values of these columns, row by row."""
+        if self.position.kind in _TABLES:
+            yield from table_rows(self.position, self.location, columns)
+            return
+        for path in self.paths:
+            for values, _ in self._file_rows(path, columns):
+                yield values
+
+    def identified(
+        self, key: Sequence[KeyColumn], others: Sequence[KeyColumn], *, has_null_keys: bool = True
+    ) -> Iterator[tuple[str, tuple[object, ...]]]:
+        """Each record of an input by its identity, with the values of these other columns.
+
+        Without NULL keys a table is read by these columns alone.
+        """
+        columns, width = (*key, *others), len(key)
+        if self.position.kind in _TABLES:
+            yield from self._table_identities(columns, width, has_null_keys=has_null_keys)
+            return
+        for path in self.paths:
+            for values, mark in self._file_rows(path, columns):
+                text = key_text(_as_declared(values[:width], key), key)
+                yield positional_text(path, mark) if text is None else text, values[width:]
+
+    def _table_identities(
+        self, columns: Sequence[KeyColumn], width: int, *, has_null_keys: bool
+    ) -> Iterator[tuple[str, tuple[object, ...]]]:
+        key = columns[:width]
+        if not has_null_keys:
+            for values in table_rows(self.position, self.location, columns):
+                text = key_text(values[:width], key)
+                yield NO_KEY if text is None else text, values[width:]
+            return
+        for row in whole_rows(self.position, self.location):
+            values = tuple(row.get(column.name) for column in columns)
+            text = key_text(values[:width], key)
+            yield row_text(row) if text is None else text, values[width:]
+
+    def _file_rows(self, path: str, columns: Sequence[KeyColumn]) -> Iterator[Row]:
+        root = Path(self.location)
+        file = root if root.is_file() else root / path
+        if self.position.format == "parquet":
+            return parquet_rows(file, path, columns)
+        if self.position.format not in _FORMATS:
+            raise NotCheckableError(self.obstacle)
+        is_csv = self.position.format == "csv"
+        reading = TextReading(
+            {name.lower(): value for name, value in self.position.options.items()},
+            schema_columns(self.position.schema_text),
+        )
+        check_options(reading, columns, is_csv=is_csv)
+        if is_csv and not reading.schema:
+            raise NotCheckableError("the ledger does not say which column of the CSV is which")
+        read: Callable[..., Iterator[Row]] = csv_rows if is_csv else json_rows
+        return read(file, path, columns, reading)
+
+
+def _as_declared(values: tuple[object, ...], key: Sequence[KeyColumn]) -> tuple[object, ...]:
+    """A text that Parquet stores as bytes without a mark: the declared type says what it is."""
+    if not any(isinstance(value, bytes) for value in values):
+        return values
+    return tuple(
+        value.decode("utf-8", "surrogateescape")
+        if isinstance(value, bytes) and column.type_text == "string"
+        else value
+        for value, column in zip(values, key, strict=True)
+    )
+
+
+def schema_columns(schema_text: str) -> tuple[KeyColumn, ...]:
+    """The columns of a schema in Spark's JSON form; empty if it is in no such form."""
+    try:
+        fields = json.loads(schema_text)["fields"]
+        return tuple(KeyColumn(field["name"], _type_text(field["type"])) for field in fields)
+    except (ValueError, TypeError, KeyError):
+        return ()
+
+
+def _type_text(form: Any) -> str:  # noqa: ANN401 - decoded JSON
+    return _TYPES.get(form, form) if isinstance(form, str) else str(form["type"])

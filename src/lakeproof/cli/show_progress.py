@@ -1,0 +1,169 @@
+"""`lakeproof show progress`: how far rules have come, and how long that still helps them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from contextlib import ExitStack
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import click
+
+from lakeproof.cli.looking_up import names_of, table_name
+from lakeproof.cli.options import (
+    Where,
+    format_option,
+    progress_options,
+    verbose_option,
+    where_options,
+)
+from lakeproof.cli.sessions import require_lakehouse, session_for
+from lakeproof.cli.state_reader import state_reader
+from lakeproof.cli.streams import progress_on_stderr, results_only_on_stdout
+from lakeproof.errors import LakeproofError, short_message
+from lakeproof.gating.policy import EXIT_NOTHING
+from lakeproof.model.distance import Distance
+from lakeproof.model.names import TableName
+from lakeproof.model.printable import printable
+from lakeproof.model.reading import Mark, Mode
+from lakeproof.reporting.document import document_text
+from lakeproof.reporting.log_commands import inert
+from lakeproof.reporting.progress_text import (
+    RuleStand,
+    progress_document,
+    progress_text,
+    warnings_of,
+)
+from lakeproof.state.reading import Among, Question, SparkReader, StateReader
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@click.command()
+@click.option("--table", default="", help="Of this table only.")
+@click.option("--kept-only", is_flag=True, help="Look at no table: what is kept, without Spark.")
+@where_options()
+@format_option
+@progress_options
+@verbose_option
+@click.pass_context
+def progress(
+    ctx: click.Context,
+    *,
+    table: str,
+    kept_only: bool,
+    where: Where,
+    style: str,
+    progress: str | None,
+) -> None:
+    """Show how far each rule has come, how far behind that is, and until when it helps.
+
+    Changes are kept for a time. A rule whose changes are gone is rebuilt from the whole table.
+    Exit 5 if no rule has progress.
+    """
+    settings = where.settings()
+    now = datetime.now(UTC)
+    wanted = table_name(table, settings).values if table else ()
+    with results_only_on_stdout() as results:
+        with progress_on_stderr(progress) as listener, ExitStack() as held:
+            if kept_only:
+                reader = held.enter_context(state_reader(where, settings, listener))
+                stands = _stands(reader, wanted)
+            else:
+                from lakeproof.state import open_store
+
+                require_lakehouse(settings.session)
+                spark = held.enter_context(session_for(settings.session, listener))
+                reader = SparkReader(open_store(spark, where.store_to_open(settings)))
+                stands = list(_measured(spark, _stands(reader, wanted)))
+        if style == "json":
+            results.write(document_text(progress_document(stands, now)))
+        elif stands:
+            results.write_report(progress_text(stands, now))
+    for warning in warnings_of(stands, now):
+        click.echo(inert(f"lakeproof: warning: {printable(warning)}"), err=True)
+    if not stands:
+        of = f" of table {table!r}" if table else ""
+        click.echo(inert(f"lakeproof: no progress{printable(of)} is kept"), err=True)
+        ctx.exit(EXIT_NOTHING)
+
+
+_COLUMNS = (
+    "table_fqn", "rule_id", "rule_key", "mode", "position", "parent_position", "processed_at",
+    "updated_at", "run_id", "batch_seq", "epoch", "generation", "standing", "suite",
+)  # fmt: skip
+
+
+def _stands(reader: StateReader, tables: tuple[str, ...]) -> list[RuleStand]:
+    """The present of each rule: of its log, the row with the highest batch and epoch."""
+    conditions = (Among(("table_fqn",), tables),) if tables else ()
+    rows = reader.ask(Question("progress", conditions, columns=_COLUMNS)).rows
+    newest: dict[str, Mapping[str, object]] = {}
+    for row in sorted(rows, key=lambda row: (_number(row["batch_seq"]), _number(row["epoch"]))):
+        newest[str(row["rule_id"])] = row
+    newest = {rule_id: row for rule_id, row in newest.items() if not _is_retired(row)}
+    names = names_of(reader, sorted(newest))
+    stands = [_stand(row, names.get(rule_id, "")) for rule_id, row in newest.items()]
+    return sorted(stands, key=lambda stand: (stand.table, stand.rule, stand.rule_id))
+
+
+def _stand(row: Mapping[str, object], name: str) -> RuleStand:
+    processed = row["processed_at"] or row["updated_at"]
+    rule_id = str(row["rule_id"])
+    return RuleStand(
+        table=str(row["table_fqn"]),
+        rule=str(row["rule_key"] or name or rule_id[:12]),
+        rule_id=rule_id,
+        mode=str(row["mode"]),
+        mark=_mark(row["position"]),
+        parent=_mark(row["parent_position"]),
+        processed_at=processed if isinstance(processed, datetime) else None,
+        run_id=str(row["run_id"]),
+        batch_seq=_number(row["batch_seq"]),
+        generation=_number(row["generation"]),
+    )
+
+
+def _is_retired(row: Mapping[str, object]) -> bool:
+    """Whether no suite asks for the rule any more, or it is no rule but rows that were kept.
+
+    State of an older version says neither (NULL), and is shown.
+    """
+    if row["standing"] is not None:
+        return False
+    return row["rule_key"] == "" or (row["suite"] == "" and row["mode"] == Mode.SNAPSHOT)
+
+
+def _mark(text: object) -> Mark | None:
+    """State of an older version holds a position without its table: that is no mark."""
+    try:
+        return Mark.from_json(str(text)) if text else None
+    except (ValueError, KeyError, TypeError):
+        return None
+
+
+def _number(value: object) -> int:
+    return 0 if value is None else int(str(value))
+
+
+def _measured(spark: SparkSession, stands: Iterable[RuleStand]) -> Iterable[RuleStand]:
+    """The same with how far each is behind; one look for rules that stand alike."""
+    from lakeproof.engines.spark.retention import distance_of
+    from lakeproof.state.access import spark_errors
+
+    unreadable: tuple[type[Exception], ...] = (*spark_errors(), LakeproofError)
+    known: dict[tuple[str, Mark], Distance] = {}
+    for stand in stands:
+        if stand.mark is None:
+            yield stand
+            continue
+        asked = (stand.table, stand.mark)
+        if asked not in known:
+            try:
+                known[asked] = distance_of(spark, TableName.parse(stand.table), stand.mark)
+            except unreadable as problem:
+                told = f"its table cannot be read: {short_message(problem)}"
+                known[asked] = Distance(told)
+        yield replace(stand, distance=known[asked])

@@ -1,0 +1,1 @@
+"""The books of a pipeline on Spark: keys, commitments, captures, diagnosis."""

@@ -1,0 +1,177 @@
+"""The change feed of a Delta table.
+
+Delta checks a range when it plans to read it: whether the feed was on, the log is whole, the
+columns fit and nothing is too old. So a range is planned before it is read. Three things it does
+not check: the columns of the version before the range, commits that are missing inside of it, and
+files that VACUUM removed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from lakeproof.checks.literals import text_literal
+from lakeproof.engines.engine import Rows
+from lakeproof.engines.spark.changes.pinned_source import EMPTY, READABLE, PinnedSource, gap
+from lakeproof.errors import short_message
+from lakeproof.model.reading import Mark, Reading
+from lakeproof.planning.read_mode import Abilities
+from lakeproof.planning.tables import PinnedTable
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_CAME = "_change_type IN ('insert', 'update_postimage')"
+_QUIET = frozenset(
+    {
+        "ADD CONSTRAINT",
+        "DROP CONSTRAINT",
+        "OPTIMIZE",
+        "SET TBLPROPERTIES",
+        "UNSET TBLPROPERTIES",
+        "VACUUM END",
+        "VACUUM START",
+    }
+)
+"""Commits that change neither rows nor columns; of any other the feed itself is asked."""
+
+_NEWER_COMMITS = 10
+"""How many commits after the pinned version are expected in the history at most."""
+
+_UNRECORDED = "DELTA_MISSING_CHANGE_DATA"
+_UNRECORDED_VERSION = re.compile(r"version\s+\[(\d+)\]")
+_GAPS = (
+    (
+        "schema_changed",
+        "its columns changed after version {0}",
+        ("INCOMPATIBLE_DATA_SCHEMA", "INCOMPATIBLE_SCHEMA_CHANGE"),
+    ),
+    (
+        "too_old",
+        "version {0} is older than its delta.deletedFileRetentionDuration",
+        ("BEYOND_DELETED_FILE_RETENTION_DURATION",),
+    ),
+    (
+        "log_cleaned",
+        "its log no longer reaches back to version {0}",
+        (
+            "DELTA_LOG_FILE_NOT_FOUND",
+            "DELTA_TRUNCATED_TRANSACTION_LOG",
+            "DELTA_VERSION_NOT_FOUND",
+            "Could not find any delta files",
+        ),
+    ),
+    (
+        "vacuumed",
+        "VACUUM removed files with changes after version {0}",
+        ("FILE_NOT_EXIST",),
+    ),
+)
+"""What a gap means to somebody who stands at version {0}, and the words of Delta that tell it."""
+
+
+def delta_abilities(spark: SparkSession, pinned: PinnedTable) -> Abilities:
+    """What the table's properties say of its feed."""
+    detail = spark.sql(f"DESCRIBE DETAIL {pinned.table.sql}").collect()[0]
+    size_bytes = int(detail["sizeInBytes"] or 0)
+    if str(detail["properties"].get("delta.enableChangeDataFeed")).lower() == "true":
+        return Abilities(has_feed=True, asked_for=True, size_bytes=size_bytes)
+    return Abilities(
+        has_feed=False,
+        no_feed="its change data feed is off",
+        advice=f"ALTER TABLE {pinned.table} SET TBLPROPERTIES (delta.enableChangeDataFeed = true)",
+        size_bytes=size_bytes,
+    )
+
+
+class DeltaChanges(PinnedSource):
+    """Rows of the feed: an update is its image before and its image after."""
+
+    def changes(self, since: Mark) -> Sequence[Rows]:
+        assert since.position is not None  # noqa: S101 (can_read has looked)
+        feed = self._feed(since.position.value + 1)
+        return (self._rows_of(since, self._weighted(feed, _CAME)),)
+
+    def _feed(self, first: int) -> str:
+        """The commits from `first` on; an open end would move while it is read."""
+        assert self.until.position is not None  # noqa: S101 (can_read has looked)
+        table = text_literal(self._pinned.table.sql).sql("spark")
+        return f"table_changes({table}, {first}, {self.until.position.value})"
+
+    def _look(self, since: Mark) -> Reading:
+        known = self._by_marks(since)
+        if known is not None:
+            return known
+        assert since.position is not None and self.until.position is not None  # noqa: S101, PT018
+        start, end = since.position.value, self.until.position.value
+        return self._by_log(start, end) or self._by_plan(start) or self._by_files(since, start)
+
+    def _by_marks(self, since: Mark) -> Reading | None:
+        start, end = since.position, self.until.position
+        if since.table_id != self.until.table_id:
+            return gap("replaced", "another table has its name now")
+        if start is None or end is None:
+            return gap("unreadable", "there is no version to read from")
+        if start == end:
+            return EMPTY
+        if start.value > end.value:
+            return gap("not_ancestor", f"it is at version {end.value}, before {start.value}")
+        return None
+
+    def _by_log(self, start: int, end: int) -> Reading | None:
+        operations = self._operations(start, end)
+        missing = sorted(set(range(start + 1, end + 1)) - operations.keys())
+        if missing:
+            return gap("log_cleaned", f"version {missing[0]} is no longer in its log")
+        return EMPTY if _QUIET.issuperset(operations.values()) else None
+
+    def _by_plan(self, start: int) -> Reading | None:
+        """From the version that was read on: its columns must be those of the range too."""
+        refused = self._why_unplanned(f"SELECT * FROM {self._feed(start)}")
+        if not refused:
+            return None
+        return _told(refused, start) or gap("unreadable", short_message(RuntimeError(refused)))
+
+    def _by_files(self, since: Mark, start: int) -> Reading:
+        """Whether the files are there: their footers are read, and no row."""
+        counting = f"SELECT count(*) AS changed FROM {self._feed(start + 1)}"
+        try:
+            counted = self._spark.sql(counting).collect()[0]["changed"]
+        except Exception as problem:
+            found = _told(str(problem), start)
+            if found is None:
+                raise
+            return found
+        self._rows_changed[since] = int(counted)
+        return READABLE if counted else EMPTY
+
+    def _operations(self, start: int, end: int) -> Mapping[int, str]:
+        """What each commit of the range did, as far as the log remembers."""
+        history = self._history(end - start + _NEWER_COMMITS)
+        newest = max(history)
+        if newest - end > _NEWER_COMMITS:  # a run that is repeated: the table has moved far on
+            history = self._history(newest - start + _NEWER_COMMITS)
+        return {version: name for version, name in history.items() if start < version <= end}
+
+    def _history(self, commits: int) -> Mapping[int, str]:
+        rows = (
+            self._spark.sql(f"DESCRIBE HISTORY {self._pinned.table.sql} LIMIT {commits}")
+            .select("version", "operation")
+            .collect()
+        )
+        return {int(row["version"]): str(row["operation"]) for row in rows}
+
+
+def _told(refused: str, start: int) -> Reading | None:
+    """The gap that Delta's words mean; None if they are about something else."""
+    if _UNRECORDED in refused:
+        version = _UNRECORDED_VERSION.search(refused)
+        if version is not None and int(version[1]) == start:
+            return gap("before_feed", f"its change feed was switched on after version {start}")
+        return gap("feed_off", f"its change feed was switched off after version {start}")
+    for code, reason, words in _GAPS:
+        if any(word in refused for word in words):
+            return gap(code, reason.format(start))
+    return None

@@ -1,0 +1,164 @@
+"""What an Iceberg table's manifests say of its data files.
+
+`readable_metrics` has the statistics by the names of the table's columns now. A snapshot may have
+had other columns under these names: only a name that means the same column then and now is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from lakeproof.engines.spark.pinning import table_of
+from lakeproof.engines.spark.statistics.iceberg_names import unchanged_names
+from lakeproof.engines.spark.statistics.stated import (
+    UNKNOWN,
+    Stated,
+    StatedFiles,
+    WantedColumns,
+    can_partition,
+    has_bounds,
+    names_of,
+)
+from lakeproof.model.column import Column, TypeFamily
+from lakeproof.model.names import quote
+from lakeproof.planning.tables import PinnedTable
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_CUT_CHARACTERS = 16
+"""Bounds of texts are cut to this length."""
+
+_IS_VECTOR = "content = 1 AND file_format = 'PUFFIN' AND referenced_data_file IS NOT NULL"
+"""A deletion vector: it names its data file, and its record count is that of deleted rows."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Manifests:
+    """The metadata tables of a table at a snapshot."""
+
+    spark: SparkSession
+    table: str
+    snapshot_id: int
+
+    def read(self, name: str) -> DataFrame:
+        return self.spark.sql(f"SELECT * FROM {self.table}.{name} VERSION AS OF {self.snapshot_id}")
+
+
+def stated_by_iceberg(
+    spark: SparkSession, pinned: PinnedTable, wanted: WantedColumns
+) -> StatedFiles:
+    assert pinned.position is not None  # noqa: S101 (`file_facts` has looked)
+    manifests = _Manifests(spark, table_of(pinned), pinned.position.value)
+    files, live_rows = _files(manifests)
+    usable = _usable(manifests, files, wanted)
+    columns = {path: _stated(column) for path, column in usable.items()}
+    partitions = _certain(files, _partition_columns(files, usable.values()))
+    return StatedFiles(files, "file_path", "record_count", live_rows, columns, partitions)
+
+
+def _files(manifests: _Manifests) -> tuple[DataFrame, str]:
+    """The data files, and SQL of how many rows are left in one of them.
+
+    Deletes by position or value may name a row twice, or one that is gone: then it is not known.
+    """
+    files, deletes = manifests.read("data_files"), manifests.read("delete_files")
+    found = deletes.selectExpr("count(*) AS files", f"count_if({_IS_VECTOR}) AS vectors").collect()[
+        0
+    ]
+    if not found["files"]:
+        return files, "record_count"
+    if found["vectors"] < found["files"]:
+        return files, UNKNOWN
+    deleted = deletes.groupBy("referenced_data_file").sum("record_count")
+    deleted = deleted.toDF("file_path", "_lakeproof_deleted")
+    joined = files.join(deleted, "file_path", "left")
+    return joined, "record_count - coalesce(_lakeproof_deleted, 0)"
+
+
+def _usable(manifests: _Manifests, files: DataFrame, wanted: WantedColumns) -> WantedColumns:
+    """The columns that have metrics of their own type, under a name that is still theirs."""
+    metrics = {field.name: field.dataType for field in _struct(files, "readable_metrics")}
+    typed = {
+        path: column
+        for path, column in wanted.items()
+        if _name(column) in metrics and _is_of_type(metrics[_name(column)], column)
+    }
+    names = {_name(column) for column in typed.values()}
+    same = unchanged_names(manifests.spark, manifests.table, manifests.snapshot_id, names)
+    return {path: column for path, column in typed.items() if _name(column) in same}
+
+
+def _is_of_type(metric: Any, column: Column) -> bool:  # noqa: ANN401 (a type of pyspark)
+    return bool(metric["lower_bound"].dataType.simpleString() == column.type_text)
+
+
+def _struct(files: DataFrame, name: str) -> Iterable[Any]:
+    """The fields of a struct; none if the table has no such column."""
+    return files.schema[name].dataType if name in files.columns else ()  # type: ignore[return-value]
+
+
+def _name(column: Column) -> str:
+    return ".".join(names_of(column))
+
+
+def _metric(column: Column, name: str) -> str:
+    return f"readable_metrics.{quote(_name(column))}.{name}"
+
+
+def _stated(column: Column) -> Stated:
+    nulls = _count(column, "null_value_count")
+    is_float = column.family is TypeFamily.FLOAT
+    nans = _count(column, "nan_value_count") if is_float else "0L"
+    if not has_bounds(column):
+        return Stated(nulls, nans)
+    low, high = _metric(column, "lower_bound"), _metric(column, "upper_bound")
+    if is_float:
+        low, high = (f"if(isnan({bound}), NULL, {bound})" for bound in (low, high))
+    # ORC rounds moments.
+    is_exact = "false" if column.family is TypeFamily.STRING else "file_format = 'PARQUET'"
+    return Stated(nulls, nans, low, high, is_exact)
+
+
+def _count(column: Column, name: str) -> str:
+    """A count is one of rows only if every row was counted."""
+    is_whole = f"{_metric(column, 'value_count')} = record_count"
+    return f"if({is_whole}, {_metric(column, name)}, {UNKNOWN})"
+
+
+def _partition_columns(files: DataFrame, columns: Iterable[Column]) -> list[Column]:
+    """Those that a partition field has the name and type of: it is the column's value then."""
+    fields = {field.name: field.dataType.simpleString() for field in _struct(files, "partition")}
+    return [
+        column
+        for column in columns
+        if can_partition(column) and fields.get(column.name) == column.type_text
+    ]
+
+
+def _certain(files: DataFrame, columns: list[Column]) -> Mapping[str, str]:
+    """The values of the columns that have one value in each file, by their names.
+
+    A file may be older than the partitioning, so its metrics say whether it is so.
+    """
+    if not columns:
+        return {}
+    tests = [f"bool_and({_is_one_value(column)})" for column in columns]
+    found = files.selectExpr(*tests).collect()[0]
+    return {
+        column.name: f"CAST({_metric(column, 'lower_bound')} AS {column.type_text})"
+        for column, is_certain in zip(columns, found, strict=True)
+        if is_certain is not False
+    }
+
+
+def _is_one_value(column: Column) -> str:
+    nulls = _count(column, "null_value_count")
+    low, high = _metric(column, "lower_bound"), _metric(column, "upper_bound")
+    is_same = f"{nulls} = 0 AND {low} = {high}"
+    if column.family is TypeFamily.STRING:
+        is_same += f" AND length({low}) < {_CUT_CHARACTERS}"
+    is_null = f"{nulls} = record_count AND {low} IS NULL"
+    return f"coalesce({is_null}, false) OR coalesce({is_same}, false)"

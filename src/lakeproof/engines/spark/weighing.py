@@ -1,0 +1,214 @@
+"""What rows with weights do to rules, computed by the executors."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from lakeproof.engines.engine import Rows
+from lakeproof.engines.spark.cancelling import time_limit
+from lakeproof.engines.spark.changes.held_rows import HeldRows, Hold
+from lakeproof.errors import RuleTimeoutError, error_text
+from lakeproof.model.names import quote
+from lakeproof.model.standing import Standing
+from lakeproof.model.weighing import WEIGHT, Side, WeighKind
+from lakeproof.planning.plan import TablePlan
+from lakeproof.planning.tables import PinnedTable
+from lakeproof.planning.weights import (
+    NO_KEYS,
+    again_sql,
+    counts_sql,
+    keys_sql,
+    parents_sql,
+    standing_of,
+)
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+_BROADCAST_KEYS_MAX = 1_000_000
+"""Up to this many keys are sent to the rows; more, and both are shuffled."""
+
+
+@dataclass(slots=True)
+class SparkWeights:
+    """What was found; keys stand in a view.
+
+    The store reads it once and holds what it makes of it, so it is not held here too: the keys of
+    a whole table would be many.
+    """
+
+    _spark: SparkSession
+    standings: dict[str, Standing] = field(default_factory=dict)
+    errors: dict[str, str] = field(default_factory=dict)
+    view: str = field(default_factory=lambda: f"_lakeproof_weights_{uuid.uuid4().hex}")
+    _frame: DataFrame | None = None
+    _known: HeldRows | None = None
+
+    def hold(self, rule_ids: Sequence[str], sql_of: Callable[[Collection[str]], str]) -> None:
+        """Make the view of the keys of these rules; one whose statement is refused is in error."""
+        good = [name for name in rule_ids if name not in self.errors]
+        try:
+            frame = self._analysed(sql_of(good))
+        except Exception:  # noqa: BLE001 (whose statement it is that breaks is found out)
+            good = [name for name in good if self._is_accepted(name, sql_of)]
+            frame = self._analysed(sql_of(good))
+        self._frame = frame
+        frame.createOrReplaceTempView(self.view)
+
+    def look_at(self, known: str, timeout_seconds: float | None) -> tuple[str, dict[str, int]]:
+        """Read known keys once; gives the view that holds them, and how many each rule has."""
+        with time_limit(self._spark, timeout_seconds):
+            self._known = HeldRows(self._spark, known, hold=Hold.ROWS)
+            found = self._spark.sql(
+                f"SELECT rule_id, count(*) AS keys FROM {self._known.relation} GROUP BY rule_id"
+            ).collect()
+        return self._known.relation, {row["rule_id"]: int(row["keys"]) for row in found}
+
+    def totals(self, timeout_seconds: float | None) -> dict[str, int]:
+        """The sum of all weights of each rule; from here on the keys are held."""
+        assert self._frame is not None  # noqa: S101 (there is a view)
+        self._frame.persist()
+        with time_limit(self._spark, timeout_seconds):
+            found = self._spark.sql(
+                f"SELECT rule_id, sum(weight) AS weight FROM {quote(self.view)} GROUP BY rule_id"
+            ).collect()
+        return {row["rule_id"]: int(row["weight"]) for row in found}
+
+    def _is_accepted(self, rule_id: str, sql_of: Callable[[Collection[str]], str]) -> bool:
+        try:
+            self._analysed(sql_of([rule_id]))
+        except Exception as problem:  # noqa: BLE001 (whatever one rule raises is its own error)
+            self.errors[rule_id] = error_text(problem)
+            self.standings.pop(rule_id, None)
+            return False
+        return True
+
+    def _analysed(self, sql: str) -> DataFrame:
+        frame = self._spark.sql(sql or NO_KEYS)
+        _ = frame.schema  # on Spark Connect nothing is analysed before it is asked for
+        return frame
+
+    def release(self) -> None:
+        if self._frame is not None:
+            self._spark.catalog.dropTempView(self.view)
+            self._frame.unpersist()
+            self._frame = None
+        if self._known is not None:
+            self._known.release()
+            self._known = None
+
+
+def weigh(
+    spark: SparkSession,
+    plan: TablePlan,
+    rule_ids: Sequence[str],
+    rows: Sequence[Rows],
+    timeout_seconds: float | None,
+) -> SparkWeights:
+    """What rows of the checked table do: one action for the numbers, the keys when read."""
+    relation = _united(plan.pinned, rows)
+    weights = SparkWeights(spark)
+    _count(weights, spark, plan, relation, rule_ids, timeout_seconds)
+    is_snapshot = len(rows) == 1 and rows[0].is_snapshot
+    weights.hold(rule_ids, lambda ids: keys_sql(plan, ids, relation, is_snapshot=is_snapshot))
+    return weights
+
+
+def weigh_parents(
+    spark: SparkSession, plan: TablePlan, rule_ids: Sequence[str], rows: Sequence[Rows]
+) -> SparkWeights:
+    """What rows of the table referred to do; it is one table for all of these rules."""
+    parents = [plan.parents[name] for name in rule_ids]
+    weights = SparkWeights(spark)
+    weights.hold(rule_ids, lambda ids: parents_sql(plan, ids, _united(parents[0], rows)))
+    return weights
+
+
+def weigh_again(
+    spark: SparkSession,
+    plan: TablePlan,
+    rule_ids: Sequence[str],
+    known: str,
+    rows: Rows | None,
+    timeout_seconds: float | None,
+) -> SparkWeights:
+    """By how much known keys weigh more now; where none is known, the table is not read."""
+    weights = SparkWeights(spark)
+    view, keys = weights.look_at(known, timeout_seconds)
+    asked = [name for name in rule_ids if name in keys]
+    relation = rows.relation if rows is not None else plan.pinned.relation
+    are_few = sum(keys.values()) <= _BROADCAST_KEYS_MAX
+    weights.hold(
+        asked,
+        lambda ids: again_sql(plan, ids, view, relation, are_few=are_few) if ids else "",
+    )
+    if not asked:
+        return weights
+    of_rows = {name for name, kind in plan.weighed.items() if kind is WeighKind.ROW}
+    for rule_id, more in weights.totals(timeout_seconds).items():
+        if rule_id in of_rows:
+            weights.standings[rule_id] = Standing(bad=more)
+    return weights
+
+
+def _united(pinned: PinnedTable, rows: Sequence[Rows]) -> str:
+    """One relation of them all, by the names of the table's columns."""
+    if not rows:
+        return f"(SELECT *, 0L AS {WEIGHT} FROM {pinned.relation} WHERE false)"
+    if len(rows) == 1:
+        return rows[0].relation
+    columns = ", ".join(quote(column.name) for column in pinned.columns)
+    parts = (f"SELECT {columns}, {WEIGHT} FROM {part.relation}" for part in rows)
+    return "(" + "\nUNION ALL\n".join(parts) + ")"
+
+
+def _count(
+    weights: SparkWeights,
+    spark: SparkSession,
+    plan: TablePlan,
+    relation: str,
+    rule_ids: Sequence[str],
+    timeout_seconds: float | None,
+) -> None:
+    """One action; when it breaks, halves of it, until the breaking rules stand alone."""
+    pending = [tuple(rule_ids)] if rule_ids else []
+    while pending:
+        part = pending.pop(0)
+        try:
+            with time_limit(spark, timeout_seconds):
+                row: Mapping[str, object] = (
+                    spark.sql(counts_sql(plan, part, relation)).collect()[0].asDict()
+                )
+        except RuleTimeoutError:
+            raise
+        except Exception as problem:  # noqa: BLE001 (whatever one rule raises is its own error)
+            middle = len(part) // 2
+            if middle:
+                pending += [part[:middle], part[middle:]]
+            else:
+                weights.errors[part[0]] = error_text(problem)
+            continue
+        for name in part:
+            weights.standings[name] = standing_of(plan, name, row)
+
+
+def known_keys_sql(spark: SparkSession, view: str, besides: Sequence[str]) -> str:
+    """What is known of the keys of a view, with weights `besides` that the same run has found."""
+    has_near = "near" in spark.table(view).columns
+    near = "near" if has_near else "CAST(NULL AS BIGINT) AS near"
+    own = f"SELECT rule_id, violation_key, occurrences, {near} FROM {quote(view)}"
+    added = [
+        f"SELECT rule_id, violation_key, weight, near FROM {quote(other)} AS other "
+        f"LEFT SEMI JOIN {quote(view)} AS mine USING (rule_id, violation_key) "
+        f"WHERE other.side = '{Side.OWN}'"
+        for other in besides
+    ]
+    return (
+        "SELECT rule_id, violation_key, sum(occurrences) AS occurrences, max(near) AS near\nFROM ("
+        + "\nUNION ALL\n".join([own, *added])
+        + ")\nGROUP BY rule_id, violation_key"
+    )

@@ -1,0 +1,30 @@
+"""How far a rule's mark lies behind the head of its table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from lakeproof.model.position import Position
+
+
+@dataclass(frozen=True, slots=True)
+class Distance:
+    """What lies between a mark and the head.
+
+    `problem` says why the changes after the mark are not to be had; '' if nothing is known against
+    it. Else `commits` counts those after it. The oldest thing that a run needs for them is from
+    `since`, and the table keeps such things for `kept_for`.
+    """
+
+    problem: str = ""
+    head: Position | None = None
+    commits: int | None = None
+    since: datetime | None = None
+    kept_for: timedelta | None = None
+
+    def used(self, now: datetime) -> float | None:
+        """The share of the time that is over; above 1 they may be gone. None if it does not run."""
+        if self.since is None or not self.kept_for:
+            return None
+        return max((now - self.since) / self.kept_for, 0.0)

@@ -1,0 +1,50 @@
+"""Changes as weights: what changed rows do to the keys of a rule.
+
+A row that came weighs +1, a row that went -1; an update is both. A rule's key has the sum of the
+weights of its rows, so order, repetition of a range's parts and rewritten rows do not matter.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+WEIGHT = "_lakeproof_weight"
+"""The column that stands beside the columns of a changed row."""
+KEY_HASH = "substr(sha2(violation_key, 256), 1, 32)"
+"""SQL of the short name of a key: 128 bits, in hexadecimal."""
+
+
+class WeighKind(StrEnum):
+    """How weights become violations.
+
+    `ROW`: bad rows by the key of the row; open where there is any. `UNIQUE`: rows by the rule's
+    key; open where there are more than one. `REFERENCE`: rows by the key that they refer to, and
+    on side `parent` those that have it; open where there are children and no parent. `COUNT`:
+    numbers only, no keys.
+    """
+
+    ROW = "row"
+    UNIQUE = "unique"
+    REFERENCE = "reference"
+    COUNT = "count"
+
+
+class Side(StrEnum):
+    """Whose rows a weight counts: those of the checked table, or of the one referred to."""
+
+    OWN = ""
+    PARENT = "parent"
+
+
+class Resolution(StrEnum):
+    """Why a violation is no longer open.
+
+    `GONE`: a run over the whole table does not tell fixed from deleted.
+    """
+
+    FIXED = "fixed"
+    DELETED = "deleted"
+    GONE = "gone"
+    RULE_CHANGED = "rule_changed"
+    RULE_REMOVED = "rule_removed"
+    TABLE_REPLACED = "table_replaced"

@@ -1,0 +1,280 @@
+"""What rows with weights do to rules, as SQL: numbers, and keys.
+
+A relation has the columns of the table and the weight beside them. Rows of weighed keys are
+(rule_id, side, key_hash, violation_key, near, weight, present, has_null), one for each key.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Mapping, Sequence
+from decimal import Decimal
+from fractions import Fraction
+
+from lakeproof.model.names import quote
+from lakeproof.model.standing import Measured, Standing
+from lakeproof.model.weighing import KEY_HASH, WEIGHT, Side, WeighKind
+from lakeproof.planning.clock import user_sql_of
+from lakeproof.planning.fuse import narrow, within
+from lakeproof.planning.keyed_rows import row_near_sql
+from lakeproof.planning.plan import (
+    KeyedRows,
+    KeyStep,
+    Measurement,
+    QueryStep,
+    TablePlan,
+    Tally,
+)
+
+NO_KEYS = (
+    "SELECT CAST(NULL AS STRING) AS rule_id, '' AS side, '' AS key_hash, '' AS violation_key, "
+    "0L AS near, 0L AS weight, 0L AS present, false AS has_null WHERE false"
+)
+
+
+def counts_sql(plan: TablePlan, rule_ids: Collection[str], relation: str) -> str:
+    """One row with the numbers of these rules, under the names that the table's scan has."""
+    step = narrow(plan, frozenset(rule_ids))
+    items = [f"coalesce(sum({WEIGHT}), 0) AS table_rows"]
+    items += [_sum_if(within(scope.filter), scope.alias) for scope in step.scopes]
+    for tally in step.tallies:
+        condition = within(tally.scope, tally.violates)
+        items.append(_sum_if(condition, tally.alias))
+        if tally.elements:
+            each = f"size({tally.elements}) * {WEIGHT}"
+            items.append(_sum_if(condition, tally.elements_alias, each))
+    items += [f"{taken.weighted} AS {taken.alias}" for taken in step.measurements]
+    return "SELECT " + ",\n       ".join(items) + f"\nFROM {relation}"
+
+
+def _sum_if(condition: str, alias: str, value: str = WEIGHT) -> str:
+    return f"coalesce(sum(CASE WHEN {condition} THEN {value} ELSE 0 END), 0) AS {alias}"
+
+
+def standing_of(plan: TablePlan, rule_id: str, values: Mapping[str, object]) -> Standing:
+    """The numbers of one rule, out of the row of `counts_sql`; the keys are not among them."""
+    rows = _whole(values["table_rows"])
+    scopes = [scope.alias for scope in plan.scan.scopes if rule_id in scope.rule_ids]
+    tallies = [tally for tally in plan.scan.tallies if tally.rule_id == rule_id]
+    return Standing(
+        rows=rows,
+        scope=_whole(values[scopes[0]]) if scopes else rows,
+        bad=sum(_whole(values[tally.alias]) for tally in tallies),
+        elements=sum(_whole(values[tally.elements_alias]) for tally in tallies if tally.elements),
+        measures={
+            taken.name: _units(taken, values[taken.alias])
+            for taken in plan.scan.measurements
+            if taken.rule_id == rule_id
+        },
+    )
+
+
+def _whole(value: object) -> int:
+    return int(str(value))
+
+
+def _units(taken: Measurement, value: object) -> Measured:
+    """A sum as a number of whole units; Python's own decimals would round it."""
+    return int(Fraction(Decimal(str(value))) * 10**taken.scale)
+
+
+def keys_sql(
+    plan: TablePlan, rule_ids: Collection[str], relation: str, *, is_snapshot: bool
+) -> str:
+    """The keys of the checked table that these rows touch; '' if these rules have none.
+
+    `is_snapshot`: each row has weight 1 and is there once, so only bad rows need to be looked at.
+    """
+    kinds = plan.weighed
+    branches = []
+    tallies = [
+        tally
+        for tally in plan.scan.tallies
+        if tally.rule_id in rule_ids and kinds.get(tally.rule_id) is WeighKind.ROW
+    ]
+    if tallies:
+        branches.append(_row_branch(plan, tallies, relation, is_snapshot=is_snapshot))
+    branches += [
+        _key_branch(rule_id, Side.OWN, rows, relation)
+        for rule_id, rows in _keyed(plan).items()
+        if rule_id in rule_ids
+    ]
+    return _with_hash(branches)
+
+
+def parents_sql(plan: TablePlan, rule_ids: Collection[str], relation: str) -> str:
+    """The keys of the table referred to that these rows of it touch; '' if there are none."""
+    return _with_hash(
+        [
+            _key_branch(step.rule_id, Side.PARENT, step.parent.rows, relation)
+            for step in plan.queries
+            if step.rule_id in rule_ids and step.parent
+        ]
+    )
+
+
+def again_sql(
+    plan: TablePlan, rule_ids: Collection[str], known: str, relation: str, *, are_few: bool
+) -> str:
+    """By how much these keys weigh more in a relation of the table's rows than is known of them.
+
+    `known` is a relation of rule_id, violation_key, occurrences and near; where they `are_few`,
+    they are sent to the rows.
+    """
+    branches = []
+    tallies = [tally for tally in plan.scan.tallies if tally.rule_id in rule_ids]
+    if tallies:
+        rows = _known_rows(plan, relation, plan.pinned.key_sql, known, are_few=are_few)
+        branches.append(_row_branch(plan, tallies, rows, is_snapshot=False, with_rows=True))
+    for rule_id, keyed in _keyed(plan).items():
+        if rule_id in rule_ids:
+            of_rule = f"{known} WHERE rule_id = '{rule_id}'"
+            rows = _known_rows(plan, relation, keyed.key_sql, of_rule, are_few=are_few)
+            branches.append(_key_branch(rule_id, Side.OWN, keyed, rows))
+    found = "\nUNION ALL\n".join(branches)
+    asked = ", ".join(f"'{rule_id}'" for rule_id in rule_ids)
+    by_row = ", ".join(f"'{tally.rule_id}'" for tally in tallies) or "''"
+    # A key is found once for its rule, and once more if any row has it.
+    matched = (
+        "SELECT known.rule_id, known.violation_key, known.near, known.occurrences, "
+        "coalesce(sum(if(found.rule_id = known.rule_id, found.weight, 0L)), 0L) "
+        "- known.occurrences AS weight, "
+        f"coalesce(bool_or(found.rule_id = '{_EVERY_ROW}'), false) AS is_there, "
+        "coalesce(bool_or(found.rule_id = known.rule_id AND found.has_null), false) AS has_null\n"
+        f"FROM {known} AS known\n"
+        f"LEFT JOIN (\n{found}\n) AS found ON found.violation_key = known.violation_key "
+        f"AND found.rule_id IN (known.rule_id, '{_EVERY_ROW}')\n"
+        f"WHERE known.rule_id IN ({asked})\n"
+        "GROUP BY known.rule_id, known.violation_key, known.near, known.occurrences"
+    )
+    corrected = (
+        f"SELECT rule_id, '{Side.OWN}' AS side, violation_key, near, weight, "
+        f"CASE WHEN rule_id NOT IN ({by_row}) THEN weight "
+        "WHEN is_there THEN 0L ELSE -occurrences END AS present, has_null\n"
+        f"FROM ({matched})"
+    )
+    return _with_hash([corrected])
+
+
+def _known_rows(plan: TablePlan, relation: str, key_sql: str, known: str, *, are_few: bool) -> str:
+    """The rows that have such a key now, each with weight 1."""
+    columns = ", ".join(quote(column.name) for column in plan.pinned.columns)
+    return (
+        f"(SELECT {'/*+ BROADCAST(known) */ ' if are_few else ''}{columns}, 1L AS {WEIGHT} "
+        f"FROM {relation}\n"
+        f"LEFT SEMI JOIN (SELECT DISTINCT violation_key AS {_KNOWN} FROM {known}) AS known\n"
+        f"ON {key_sql} = {_KNOWN})"
+    )
+
+
+def shape_of(plan: TablePlan, rule_id: str) -> str:
+    """A short name for the way in which the rule's rows are counted.
+
+    It is another one where the same rule counts otherwise: by another key of the table, after a
+    column was added to rows that have no other key than all of their columns, or where a user's SQL
+    is read under another zone.
+    """
+    # Not the aliases: they are numbered by the rule's place among those that are planned with it.
+    tallies = [
+        (tally.violates, tally.scope, tally.elements)
+        for tally in plan.scan.tallies
+        if tally.rule_id == rule_id
+    ]
+    by_row = (plan.pinned.key_sql, row_near_sql(plan.pinned), plan.element_key_sql)
+    parents = [step.parent.rows for step in plan.queries if step.rule_id == rule_id and step.parent]
+    measures = [taken.weighted for taken in plan.scan.measurements if taken.rule_id == rule_id]
+    scopes = [scope.filter for scope in plan.scan.scopes if rule_id in scope.rule_ids]
+    rules = [rule for rule in plan.rules if rule.rule_id == rule_id]
+    has_user_sql = any(text for rule in rules for text in user_sql_of(rule))
+    settings = plan.pinned.sql_settings if has_user_sql else ""
+    by_key = _keyed(plan).get(rule_id)
+    shape = (tallies, by_row if tallies else (), by_key, parents, measures, settings)
+    return hashlib.sha256(repr((shape, scopes)).encode()).hexdigest()[:16]
+
+
+def _keyed(plan: TablePlan) -> dict[str, KeyedRows]:
+    """The rules that count rows by a key of their own."""
+    kinds = plan.weighed
+    referring = (step for step in plan.queries if step.parent)
+    steps: tuple[KeyStep | QueryStep, ...] = (*plan.keys, *referring)
+    return {step.rule_id: step.rows for step in steps if step.rows and step.rule_id in kinds}
+
+
+def _with_hash(branches: Sequence[str]) -> str:
+    if not branches:
+        return ""
+    rows = "\nUNION ALL\n".join(branches)
+    return (
+        f"SELECT rule_id, side, {KEY_HASH} AS key_hash, violation_key, near, weight, present, "
+        f"has_null\nFROM (\n{rows}\n)"
+    )
+
+
+def _key_branch(rule_id: str, side: Side, rows: KeyedRows, relation: str) -> str:
+    """Rows by the rule's key. Grouped by value: the key's text is written once for each key."""
+    where = f"\nWHERE {rows.inside}" if rows.inside else ""
+    return (
+        f"SELECT '{rule_id}' AS rule_id, '{side}' AS side, violation_key, near, weight, "
+        "weight AS present, has_null\n"
+        f"FROM (SELECT {rows.key_sql} AS violation_key, {rows.near_sql} AS near, "
+        f"sum({WEIGHT}) AS weight, {rows.has_null_sql} AS has_null\n"
+        f"FROM {relation}{where}\nGROUP BY {rows.group_sql})"
+    )
+
+
+_KNOWN = "_lakeproof_known_key"
+_EVERY_ROW = ""
+"""Stands for a rule that every row breaks: its weight is the number of rows with that key."""
+
+
+def _row_branch(
+    plan: TablePlan,
+    tallies: Sequence[Tally],
+    relation: str,
+    *,
+    is_snapshot: bool,
+    with_rows: bool = False,
+) -> str:
+    """Bad rows, or bad elements of rows, by the key of the row: one pass for all rules.
+
+    Rows that were changed are counted by their key whether they are bad or not: a bad row that
+    went is told from one that was mended by whether rows with its key are fewer now.
+    """
+    conditions = [within(tally.scope, tally.violates) for tally in tallies]
+    broken = ",\n".join(
+        f"CASE WHEN {condition} THEN {_found(tally, number)} END"
+        for number, (tally, condition) in enumerate(zip(tallies, conditions, strict=True), start=1)
+    )
+    hits = f"flatten(array_compact(array({broken})))"
+    where, present = "", "sum(CASE WHEN rule = 0 THEN weight END) OVER (PARTITION BY row_key)"
+    if is_snapshot:
+        where, present = "\nWHERE " + "\n   OR ".join(f"({one})" for one in conditions), "weight"
+    else:
+        hits = f"concat(array({_hit(0)}), {hits})"
+    ids = ", ".join(f"'{name}'" for name in (_EVERY_ROW, *(tally.rule_id for tally in tallies)))
+    key = "row_key"
+    if any(tally.elements for tally in tallies):
+        key = f"CASE WHEN hit.at IS NULL THEN row_key ELSE {plan.element_key_sql} END"
+    return (
+        f"SELECT element_at(array({ids}), rule + 1) AS rule_id, '{Side.OWN}' AS side, "
+        "violation_key, near, weight, present, false AS has_null\n"
+        f"FROM (SELECT rule, violation_key, near, weight, {present} AS present\n"
+        f"FROM (SELECT hit.rule AS rule, row_key, {key} AS violation_key, min(near) AS near, "
+        "sum(weight) AS weight\n"
+        f"FROM (SELECT explode({hits}) AS hit,\n{plan.pinned.key_sql} AS row_key, "
+        f"{row_near_sql(plan.pinned)} AS near, {WEIGHT} AS weight\n"
+        f"FROM {relation}{where})\n"
+        "GROUP BY hit.rule, hit.at, row_key))\n"
+        f"WHERE rule >= {0 if with_rows else 1}"
+    )
+
+
+def _found(tally: Tally, number: int) -> str:
+    """What one rule has against a row: one entry, or one for each bad element."""
+    if not tally.elements:
+        return f"array({_hit(number)})"
+    return f"transform({tally.elements}, _lakeproof_hit -> {_hit(number, '_lakeproof_hit.at')})"
+
+
+def _hit(number: int, at: str = "CAST(NULL AS STRING)") -> str:
+    return f"named_struct('rule', {number}, 'at', {at})"

@@ -1,0 +1,71 @@
+"""Whose appended rows count: the attempts that a rule's newest progress names.
+
+An attempt is one write of one batch, told by a token that the driver made up for it. What a
+driver that died or was overtaken has appended is named by no progress, and so is never seen; nor
+is a write that failed in a way that does not tell whether its rows came through.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from lakeproof.state import literals
+
+ATTEMPTS_MAX = 32
+"""A log that has more parts than these is merged where that costs little."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Attempt:
+    """`rows` is how many it has appended of one rule, to tell small parts of a log from large.
+
+    Its batch and token are what it is: rules that have the same parts are asked for together.
+    """
+
+    batch_seq: int
+    token: str
+    rows: int = field(default=0, compare=False)
+
+    @classmethod
+    def anew(cls, batch_seq: int) -> Attempt:
+        """One that nobody else has; two drivers of one run may hold the same epoch."""
+        return cls(batch_seq, uuid.uuid4().hex[:16])
+
+    def to_text(self) -> str:
+        return f"{self.batch_seq}.{self.token}.{self.rows}"
+
+    @classmethod
+    def from_text(cls, text: str) -> Attempt:
+        batch_seq, token, rows = text.split(".")
+        return cls(int(batch_seq), token, int(rows))
+
+
+def to_merge(attempts: Sequence[Attempt]) -> tuple[Attempt, ...]:
+    """The parts at the end of a long log that are to become one; none while it is short.
+
+    What is larger than everything after it stays as it is: a row is written again only when the
+    log behind it has grown as large, so the cost of merging follows that of the changes.
+    """
+    if len(attempts) < ATTEMPTS_MAX:
+        return ()
+    behind = 0
+    first = 0
+    for place in range(len(attempts) - 1, -1, -1):
+        if attempts[place].rows > behind and place < len(attempts) - 1:
+            first = place + 1
+            break
+        behind += attempts[place].rows
+    return tuple(attempts[first:])
+
+
+def is_named(attempts: Iterable[Attempt], columns: tuple[str, str] = ("batch_seq", "token")) -> str:
+    """An SQL condition: the row is of one of these. The batches are there to prune files."""
+    known = sorted(attempts)
+    if not known:
+        return "false"
+    batch_seq, token = columns
+    batches = ", ".join(str(number) for number in sorted({one.batch_seq for one in known}))
+    tokens = literals.texts(one.token for one in known)
+    return f"{batch_seq} IN ({batches}) AND {token} IN ({tokens})"

@@ -1,0 +1,265 @@
+"""The key index at work: look up what a batch touches, append what it weighs."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from lakeproof.model.names import quote
+from lakeproof.model.printable import counted
+from lakeproof.model.standing import KeyTotals
+from lakeproof.state import key_index
+from lakeproof.state.access import StateAccess
+from lakeproof.state.attempts import Attempt, to_merge
+from lakeproof.state.key_index import SMALL_INDEX_ROWS
+from lakeproof.state.progress import Head
+from lakeproof.state.store import Batch, Weighed
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, Row
+
+
+@dataclass(slots=True)
+class SparkTouched:
+    """See `store.Touched`.
+
+    `view` has the keys of rules that went on, `open_view` the open ones of rules that began anew;
+    '' if there is nothing to do. `attempts` are those of each rule's index once the batch is
+    committed.
+    """
+
+    totals: dict[str, KeyTotals] = field(default_factory=dict)
+    problems: dict[str, str] = field(default_factory=dict)
+    generations: dict[str, int] = field(default_factory=dict)
+    attempts: dict[str, tuple[Attempt, ...]] = field(default_factory=dict)
+    new_hits: dict[str, int] = field(default_factory=dict)
+    to_write: dict[str, int] = field(default_factory=dict)
+    view: str = ""
+    open_view: str = ""
+    held: list[Callable[[], object]] = field(default_factory=list)
+
+    def release(self) -> None:
+        while self.held:
+            self.held.pop()()
+
+
+@dataclass(frozen=True, slots=True)
+class IndexLog:
+    access: StateAccess
+
+    def add(
+        self,
+        batch: Batch,
+        weighed: Sequence[Weighed],
+        views: Sequence[str],
+        heads: Mapping[str, Head],
+        moment: datetime,
+    ) -> SparkTouched:
+        """Rules that go on, on top of their heads; those that begin anew, on top of nothing."""
+        touched = SparkTouched(generations={one.rule_id: one.generation for one in weighed})
+        columns = columns_of(self.access, views)
+        anew = [one for one in weighed if one.is_rebuilt]
+        onward = [one for one in weighed if not one.is_rebuilt]
+        try:
+            if onward:
+                _GoingOn(self.access, batch, onward, columns, heads, moment).add_to(touched)
+            if anew:
+                _Beginning(self.access, batch, anew, columns, moment).add_to(touched)
+        except BaseException:
+            touched.release()
+            raise
+        return touched
+
+    def visible(self, heads: Mapping[str, Head]) -> str:
+        attempts = {rule_id: head.attempts for rule_id, head in heads.items()}
+        return key_index.visible_sql(self.access.tables["key_index"], attempts)
+
+
+@dataclass(frozen=True, slots=True)
+class _GoingOn:
+    """Rules whose weights come on top of what is committed."""
+
+    access: StateAccess
+    batch: Batch
+    weighed: Sequence[Weighed]
+    columns: Mapping[str, Sequence[str]]
+    heads: Mapping[str, Head]
+    moment: datetime
+
+    def add_to(self, touched: SparkTouched) -> None:
+        attempts = {one.rule_id: self._attempts(one.rule_id) for one in self.weighed}
+        touched.attempts.update(attempts)
+        self.access.refresh("violations", "progress", "key_index")
+        kinds = {one.rule_id: one.kind for one in self.weighed}
+        index = self.access.tables["key_index"]
+        if sum(one.rows for named in attempts.values() for one in named) <= SMALL_INDEX_ROWS:
+            keys, visible = f"({self._keys})", key_index.visible_sql(index, attempts)
+        else:
+            view = hold(self.access, self.access.frame(self._keys), touched)
+            ranges = self._ranges(view)
+            few = sum(one.keys for one in ranges.values()) <= key_index.BROADCAST_KEYS_MAX
+            visible = self._among(view, attempts, ranges, may_broadcast=few)
+            keys = quote(view)
+        frame = self.access.frame(key_index.touched_sql(keys, visible, kinds))
+        touched.view = name_view(self.access, settled(frame), touched)
+        self._append(touched, self._sum_up(touched))
+
+    def _among(
+        self,
+        keys_view: str,
+        attempts: Mapping[str, tuple[Attempt, ...]],
+        ranges: Mapping[str, key_index.Range],
+        *,
+        may_broadcast: bool,
+    ) -> str:
+        """The rows of the index that the keys touch; keys that lie anywhere apart.
+
+        Rules with many rows come first: conditions are tried in their order, row by row.
+        """
+        index = self.access.tables["key_index"]
+        sizes = {name: sum(one.rows for one in named) for name, named in attempts.items()}
+        largest_first = sorted(ranges.items(), key=lambda one: -sizes.get(one[0], 0))
+        parts = []
+        for is_placed in (True, False):
+            some = {name: of for name, of in largest_first if (of.low is not None) == is_placed}
+            if some:
+                named = {name: of for name, of in attempts.items() if name in some}
+                visible = key_index.visible_sql(index, named, some)
+                parts.append(
+                    key_index.among_sql(
+                        visible, keys_view, is_placed=is_placed, may_broadcast=may_broadcast
+                    )
+                )
+        nothing = key_index.visible_sql(index, {})
+        return "\nUNION ALL\n".join(parts) or nothing
+
+    def _attempts(self, rule_id: str) -> tuple[Attempt, ...]:
+        head = self.heads.get(rule_id)
+        return head.attempts if head else ()
+
+    @property
+    def _keys(self) -> str:
+        tables = self.access.tables
+        bases = {
+            one.rule_id: self.heads[one.rule_id].progress.batch_seq if self._knows(one) else 0
+            for one in self.weighed
+        }
+        strays = key_index.strays_sql(tables["violations"], tables["progress"], bases)
+        return key_index.keys_sql(key_index.incoming_sql(self.columns, bases), strays)
+
+    def _ranges(self, keys_view: str) -> dict[str, key_index.Range]:
+        return {
+            row["rule_id"]: key_index.Range(row["keys"])
+            if row["lies_anywhere"]
+            else key_index.Range(row["keys"], row["low"], row["high"])
+            for row in self.access.read(key_index.ranges_sql(keys_view))
+        }
+
+    def _knows(self, one: Weighed) -> bool:
+        return one.rule_id in self.heads
+
+    def _sum_up(self, touched: SparkTouched) -> dict[str, int]:
+        """Fills in the totals; gives how many rows each rule adds to the index."""
+        index_rows: dict[str, int] = {}
+        rows = self.access.read(key_index.totals_sql(touched.view))
+        sum_up(touched, rows)
+        for row in rows:
+            rule_id = row["rule_id"]
+            touched.new_hits[rule_id] = row["new_hits"]
+            touched.to_write[rule_id] = row["to_write"]
+            if row["index_rows"]:
+                index_rows[rule_id] = row["index_rows"]
+        return index_rows
+
+    def _append(self, touched: SparkTouched, index_rows: Mapping[str, int]) -> None:
+        """Write the weights; where a rule's log has become long, its small parts with them."""
+        if not index_rows:
+            return
+        merging = {
+            rule_id: to_merge(touched.attempts[rule_id])
+            for rule_id in index_rows
+            if to_merge(touched.attempts[rule_id])
+        }
+        index = self.access.tables["key_index"]
+        append = key_index.Append(self.batch, self.moment, index, self.weighed)
+        merged = key_index.visible_sql(index, merging) if merging else ""
+        own = self.access.append_anew(
+            self.batch.batch_seq, lambda own: append.insert(own, quote(touched.view), merged)
+        )
+        for rule_id, rows in index_rows.items():
+            old = merging.get(rule_id, ())
+            kept = touched.attempts[rule_id][: len(touched.attempts[rule_id]) - len(old)]
+            rows_written = rows + sum(one.rows for one in old)
+            touched.attempts[rule_id] = (*kept, replace(own, rows=rows_written))
+
+
+@dataclass(frozen=True, slots=True)
+class _Beginning:
+    """Rules whose weights are all there is.
+
+    The index itself holds what was computed: a table may have too many keys to be held beside it.
+    """
+
+    access: StateAccess
+    batch: Batch
+    weighed: Sequence[Weighed]
+    columns: Mapping[str, Sequence[str]]
+    moment: datetime
+
+    def add_to(self, touched: SparkTouched) -> None:
+        index = self.access.tables["key_index"]
+        kinds = {one.rule_id: one.kind for one in self.weighed}
+        append = key_index.Append(self.batch, self.moment, index, self.weighed)
+        relation = f"({key_index.rebuilt_sql(self.columns, kinds)})"
+        own = self.access.append_anew(
+            self.batch.batch_seq, lambda own: append.insert(own, relation)
+        )
+        self.access.refresh("key_index")
+        rebuilt = key_index.Rebuilt(index, own, kinds)
+        touched.attempts.update(dict.fromkeys(kinds, (own,)))
+        rows = self.access.read(rebuilt.totals)
+        sum_up(touched, rows)
+        for row in rows:
+            touched.attempts[row["rule_id"]] = (replace(own, rows=row["index_rows"]),)
+        touched.open_view = name_view(self.access, self.access.frame(rebuilt.hits), touched)
+
+
+def sum_up(touched: SparkTouched, rows: Sequence[Row]) -> None:
+    """Fill in the totals of the rules that have a row, and what cannot be."""
+    for row in rows:
+        rule_id = str(row["rule_id"])
+        touched.totals[rule_id] = KeyTotals(row["hits"], row["occurrences"], row["excess"])
+        if row["below_zero"]:
+            told = f"{counted(row['below_zero'], 'key')} of its index below zero"
+            touched.problems[rule_id] = told
+
+
+def columns_of(access: StateAccess, views: Sequence[str]) -> dict[str, list[str]]:
+    return {view: access.frame(f"TABLE {quote(view)}").columns for view in views}
+
+
+def name_view(access: StateAccess, frame: DataFrame, touched: SparkTouched) -> str:
+    """The frame as a view, until `touched` is released."""
+    view = f"lakeproof_touched_{uuid.uuid4().hex}"
+    frame.createOrReplaceTempView(view)
+    touched.held.append(lambda: access.spark.catalog.dropTempView(view))
+    return view
+
+
+def settled(frame: DataFrame) -> DataFrame:
+    """The frame, computed once by the first action on it.
+
+    Not by `persist`: Spark computes a persisted frame anew once a table that it read is written,
+    and this one reads the tables that its own rows are written to.
+    """
+    return frame.localCheckpoint(eager=False)
+
+
+def hold(access: StateAccess, frame: DataFrame, touched: SparkTouched) -> str:
+    """The frame as a view that is computed once."""
+    held = frame.persist()
+    touched.held.append(held.unpersist)
+    return name_view(access, held, touched)

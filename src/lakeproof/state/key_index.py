@@ -1,0 +1,384 @@
+"""SQL of the key index: a log of weights, where a key weighs the sum of its rows that count.
+
+A batch looks up the keys that it touches, tells from what they weighed before and weigh after it
+which violations open and close, and appends its own weights. Rows are sorted by `near`, so that a
+look-up of keys that lie together opens few files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TypeVar
+
+from lakeproof.model.names import TableName, quote
+from lakeproof.model.weighing import KEY_HASH, Resolution, Side, WeighKind
+from lakeproof.state import literals
+from lakeproof.state.attempts import Attempt, is_named
+from lakeproof.state.store import Batch, Weighed
+from lakeproof.state.tables import KEY_INDEX
+from lakeproof.state.violations import HIT_ID
+
+Value = TypeVar("Value", int, WeighKind)
+
+OWN = f"'{Side.OWN.value}'"
+PARENT = f"'{Side.PARENT.value}'"
+NO_STRAYS = "SELECT '' AS rule_id, '' AS violation_key WHERE false"
+SMALL_INDEX_ROWS = 200_000
+"""An index up to this size is read as a whole: finding out where the keys lie costs more."""
+BROADCAST_KEYS_MAX = 1_000_000
+"""Up to this many keys are sent to the index; more, and both sides are shuffled."""
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """Where the keys of one rule lie that a batch touches: from `low` to `high`, or anywhere.
+
+    0 is the place of keys that have none: it may be that of one side of a reference, or of one
+    row of a key. So rows there are always looked at, and keys there lie anywhere.
+    """
+
+    keys: int
+    low: int | None = None
+    high: int | None = None
+
+    def holds(self, rule_id: str) -> str:
+        of_rule = f"rule_id = {literals.text(rule_id)}"
+        if self.low is None or self.high is None:
+            return of_rule
+        return f"{of_rule} AND (near BETWEEN {self.low} AND {self.high} OR near = 0)"
+
+
+def incoming_sql(views: Mapping[str, Sequence[str]], rule_ids: Iterable[str]) -> str:
+    """The weights of all views, by view name and its columns; without view, no rows."""
+    wanted = literals.texts(rule_ids)
+    branches = [
+        "SELECT rule_id, side, key_hash, violation_key, near, weight, present, "
+        f"{'coalesce(has_null, false)' if 'has_null' in columns else 'false'} AS has_null "
+        f"FROM {quote(view)} WHERE rule_id IN ({wanted})"
+        for view, columns in views.items()
+    ]
+    none = (
+        "SELECT '' AS rule_id, '' AS side, '' AS key_hash, '' AS violation_key, 0L AS near, "
+        "0L AS weight, 0L AS present, false AS has_null WHERE false"
+    )
+    return "\nUNION ALL\n".join(branches) or none
+
+
+def keys_sql(incoming: str, strays: str) -> str:
+    """One row for each key that is touched: what is added to it on either side.
+
+    A stray is a key whose stored violation must be assigned again although nothing changed.
+    """
+    return f"""
+SELECT rule_id, key_hash, max(violation_key) AS violation_key,
+       CAST(sum(if(side = {OWN}, weight, 0)) AS BIGINT) AS own,
+       CAST(sum(if(side = {PARENT}, weight, 0)) AS BIGINT) AS parent,
+       CAST(sum(if(side = {OWN}, present, 0)) AS BIGINT) AS present,
+       if(bool_or(near = 0), 0L, max(near)) AS near, bool_or(has_null) AS has_null,
+       bool_or(is_stray) AS is_stray
+FROM (
+  SELECT *, false AS is_stray FROM ({incoming})
+  UNION ALL
+  SELECT rule_id, {OWN}, {KEY_HASH}, violation_key, CAST(NULL AS BIGINT), 0L, 0L, false, true
+  FROM ({strays})
+)
+GROUP BY rule_id, key_hash"""
+
+
+def strays_sql(violations: TableName, progress: TableName, bases: Mapping[str, int]) -> str:
+    """Violations that no batch up to the base of their rule has stamped; `bases` by rule_id."""
+    rules = literals.texts(bases)
+    up_to = " OR ".join(
+        f"rule_id IN ({literals.texts(of_base)}) AND batch_seq <= {base}"
+        for base, of_base in _by_value(bases).items()
+    )
+    return (
+        f"SELECT v.rule_id, v.violation_key FROM {violations.sql} v LEFT ANTI JOIN "
+        f"(SELECT DISTINCT rule_id, batch_seq FROM {progress.sql} WHERE {up_to or 'false'}) p "
+        "ON p.rule_id = v.rule_id AND p.batch_seq = v.batch_seq "
+        f"WHERE v.rule_id IN ({rules})"
+    )
+
+
+def ranges_sql(keys_view: str) -> str:
+    return (
+        "SELECT rule_id, count(*) AS keys, bool_or(near IS NULL OR near = 0) AS lies_anywhere, "
+        f"min(near) AS low, max(near) AS high FROM {quote(keys_view)} GROUP BY rule_id"
+    )
+
+
+def visible_sql(
+    index: TableName,
+    attempts: Mapping[str, Sequence[Attempt]],
+    ranges: Mapping[str, Range] | None = None,
+) -> str:
+    """The rows that count of the rules that `attempts` names, narrowed by `ranges`."""
+    groups: dict[tuple[Attempt, ...], list[str]] = {}
+    for rule_id, of_rule in attempts.items():
+        if of_rule:
+            groups.setdefault(tuple(of_rule), []).append(rule_id)
+    counting = " OR ".join(
+        f"(rule_id IN ({literals.texts(rules)}) AND {is_named(named)})"
+        for named, rules in groups.items()
+    )
+    narrowed = ""
+    if ranges is not None:
+        within = [f"({one.holds(rule_id)})" for rule_id, one in ranges.items()]
+        narrowed = f" AND ({' OR '.join(within) or 'false'})"
+    return f"SELECT * FROM {index.sql} WHERE ({counting or 'false'}){narrowed}"
+
+
+def among_sql(visible: str, keys_view: str, *, is_placed: bool, may_broadcast: bool) -> str:
+    """Visible rows of these keys only.
+
+    Keys that are `placed` are looked up by their number first, and what is left by their hash: of
+    a large index nearly all rows are turned away by the number alone, at a fraction of the cost.
+    """
+    if is_placed and may_broadcast:
+        visible = (
+            f"SELECT /*+ BROADCAST(p) */ v.* FROM ({visible}) v LEFT SEMI JOIN "
+            f"(SELECT near FROM {quote(keys_view)} UNION SELECT 0L) p ON p.near = v.near"
+        )
+    hint = "/*+ BROADCAST(k) */ " if may_broadcast else ""
+    return (
+        f"SELECT {hint}i.* FROM ({visible}) i LEFT SEMI JOIN "
+        f"(SELECT rule_id, key_hash FROM {quote(keys_view)}) k "
+        "ON k.key_hash = i.key_hash AND k.rule_id = i.rule_id"
+    )
+
+
+def touched_sql(keys: str, visible: str, kinds: Mapping[str, WeighKind]) -> str:
+    """Each touched key with its violation before and after the batch.
+
+    `to_write` is true where the stored violation must change.
+    """
+    return f"""
+WITH before AS (
+  SELECT rule_id, key_hash, CAST(sum(if(side = {OWN}, `count`, 0)) AS BIGINT) AS own,
+         CAST(sum(if(side = {PARENT}, `count`, 0)) AS BIGINT) AS parent,
+         bool_or(coalesce(has_null, false)) AS has_null
+  FROM ({visible})
+  GROUP BY rule_id, key_hash
+), summed AS (
+  SELECT k.rule_id, k.key_hash, k.violation_key, k.near, k.own AS own_weight,
+         k.parent AS parent_weight, k.present, k.is_stray, {_kind_sql(kinds)} AS kind,
+         k.has_null OR coalesce(before.has_null, false) AS has_null,
+         coalesce(before.own, 0L) AS own_before, coalesce(before.parent, 0L) AS parent_before,
+         coalesce(before.own, 0L) + k.own AS own, coalesce(before.parent, 0L) + k.parent AS parent
+  FROM {keys} k LEFT JOIN before ON before.rule_id = k.rule_id AND before.key_hash = k.key_hash
+), judged AS (
+  SELECT *, {_open_sql("own_before", "parent_before")} AS was_open,
+         {_open_sql("own", "parent")} AS is_open
+  FROM summed
+)
+SELECT rule_id, key_hash, violation_key, near, has_null, own_weight, parent_weight,
+       was_open, is_open, own_before, own AS occurrences, parent,
+       {_excess_sql("was_open", "own_before")} AS excess_before,
+       {_excess_sql("is_open", "own")} AS excess,
+       if((kind = '{WeighKind.ROW.value}' AND present >= 0)
+          OR (kind <> '{WeighKind.ROW.value}' AND own > 0),
+          '{Resolution.FIXED.value}', '{Resolution.DELETED.value}') AS resolution,
+       is_stray OR was_open <> is_open OR (is_open AND own <> own_before) AS to_write
+FROM judged"""
+
+
+def totals_sql(touched_view: str) -> str:
+    """Per rule: by how much its open violations grow, and what there is to write.
+
+    `below_zero` counts keys that cannot be.
+    """
+    return f"""
+SELECT rule_id,
+       CAST(sum(CAST(is_open AS INT) - CAST(was_open AS INT)) AS BIGINT) AS hits,
+       CAST(sum(if(is_open, occurrences, 0) - if(was_open, own_before, 0)) AS BIGINT)
+         AS occurrences,
+       CAST(sum(excess - excess_before) AS BIGINT) AS excess,
+       count_if(is_open AND NOT was_open) AS new_hits, count_if(to_write) AS to_write,
+       count_if(own_weight <> 0) + count_if(parent_weight <> 0) AS index_rows,
+       count_if(occurrences < 0 OR parent < 0) AS below_zero
+FROM {quote(touched_view)} GROUP BY rule_id"""
+
+
+@dataclass(frozen=True, slots=True)
+class Append:
+    """Rows of one batch on their way into the index."""
+
+    batch: Batch
+    moment: datetime
+    index: TableName
+    weighed: Sequence[Weighed]
+
+    def insert(self, own: Attempt, relation: str, merged: str = "") -> str:
+        """The weights of a relation, together with older rows that are merged into this attempt."""
+        rows = self._weights(relation)
+        if merged:
+            rows = self._summed(f"{rows}\nUNION ALL\nSELECT {_LOGGED} FROM ({merged})")
+        generations = "".join(
+            f" WHEN {literals.text(one.rule_id)} THEN {one.generation}L" for one in self.weighed
+        )
+        fixed = {
+            "table_name": literals.text(str(self.batch.work.table)),
+            "generation": f"CASE rule_id{generations} ELSE 0L END",
+            "batch_seq": f"{self.batch.batch_seq}L",
+            "epoch": f"{self.batch.epoch}L",
+            "token": literals.text(own.token),
+        }
+        names = [column.name for column in KEY_INDEX.columns]
+        selected = ", ".join(f"{fixed.get(name, f'`{name}`')} AS `{name}`" for name in names)
+        return (
+            f"INSERT INTO {self.index.sql} ({KEY_INDEX.names_sql})\n"
+            f"SELECT {selected} FROM ({rows})\nORDER BY rule_id, near, key_hash"
+        )
+
+    def _weights(self, relation: str) -> str:
+        """One pass for both sides: what is weighed may be a whole table."""
+        now = literals.moment(self.moment)
+        return (
+            "SELECT rule_id, key_hash, if(is_open, violation_key, NULL) AS key_json, "
+            f"added.weight AS `count`, {now} AS first_seen, {now} AS last_seen, "
+            "added.side AS side, coalesce(near, 0L) AS near, has_null "
+            f"FROM {relation} LATERAL VIEW "
+            f"stack(2, {OWN}, own_weight, {PARENT}, parent_weight) added AS side, weight "
+            "WHERE added.weight <> 0"
+        )
+
+    @staticmethod
+    def _summed(rows: str) -> str:
+        """Keys whose weights cancel out are gone."""
+        return (
+            "SELECT rule_id, key_hash, max(key_json) AS key_json, "
+            "CAST(sum(`count`) AS BIGINT) AS `count`, min(first_seen) AS first_seen, "
+            "max(last_seen) AS last_seen, side, max(near) AS near, "
+            f"bool_or(coalesce(has_null, false)) AS has_null FROM ({rows}) "
+            "GROUP BY rule_id, key_hash, side HAVING sum(`count`) <> 0"
+        )
+
+
+_LOGGED = "rule_id, key_hash, key_json, `count`, first_seen, last_seen, side, near, has_null"
+
+
+def rebuilt_sql(views: Mapping[str, Sequence[str]], kinds: Mapping[str, WeighKind]) -> str:
+    """Keys of rules that begin anew, as `Append.insert` takes them: there was nothing before.
+
+    Only where a key has two sides need its rows be brought together; the others, which may be as
+    many as the table has rows, pass through.
+    """
+    sided = [rule_id for rule_id, kind in kinds.items() if kind is WeighKind.REFERENCE]
+    single = [rule_id for rule_id in kinds if rule_id not in sided]
+    names = "rule_id, key_hash, violation_key, near, has_null"
+    parts = []
+    if single:
+        parts.append(
+            f"SELECT {names}, weight AS own, 0L AS parent FROM ({incoming_sql(views, single)})"
+        )
+    if sided:
+        keys = keys_sql(incoming_sql(views, sided), NO_STRAYS)
+        parts.append(f"SELECT {names}, own, parent FROM ({keys})")
+    both = "\nUNION ALL\n".join(parts)
+    return f"""
+SELECT *, own AS own_weight, parent AS parent_weight, {_open_sql("own", "parent")} AS is_open
+FROM (SELECT *, {_kind_sql(kinds)} AS kind FROM ({both}) k)"""
+
+
+@dataclass(frozen=True, slots=True)
+class Rebuilt:
+    """What an attempt has written of rules that it began anew, read back from the index."""
+
+    index: TableName
+    own: Attempt
+    kinds: Mapping[str, WeighKind]
+
+    @property
+    def totals(self) -> str:
+        """Per rule: its rows, and what its open keys amount to; the rest as in `totals_sql`."""
+        return f"""
+SELECT rule_id, count(*) AS index_rows, count_if(is_open) AS hits,
+       CAST(sum(if(is_open, `count`, 0)) AS BIGINT) AS occurrences,
+       CAST(sum({_excess_sql("is_open", "`count`")}) AS BIGINT) AS excess,
+       count_if(`count` < 0) AS below_zero
+FROM ({self._rows}) GROUP BY rule_id"""
+
+    @property
+    def hits(self) -> str:
+        """The open keys as `Assignment` takes them."""
+        return (
+            f"SELECT rule_id, {HIT_ID} AS hit_id, violation_key, `count` AS occurrences "
+            f"FROM ({self._rows}) WHERE is_open"
+        )
+
+    @property
+    def _rows(self) -> str:
+        """Only open keys have their text there; a key on the parent's side is never open."""
+        return (
+            "SELECT rule_id, side, key_json AS violation_key, `count`, has_null, "
+            f"{_kind_sql(self.kinds, '')} AS kind, "
+            f"side = {OWN} AND key_json IS NOT NULL AS is_open FROM {self.index.sql} "
+            f"WHERE rule_id IN ({literals.texts(self.kinds)}) AND {is_named([self.own])}"
+        )
+
+
+def known_sql(
+    visible: str, besides: Mapping[str, Sequence[str]], kinds: Mapping[str, WeighKind]
+) -> str:
+    """Keys that are or were in violation, or would be with the weights of the views `besides`.
+
+    With the rows behind them as committed, and where they lie. `besides` has the columns of each.
+    """
+    unique = literals.texts(name for name, kind in kinds.items() if kind is WeighKind.UNIQUE)
+    added = (
+        "SELECT rule_id, key_hash, NULL AS known, violation_key AS key, 0L AS own, weight, near, "
+        f"has_null FROM ({incoming_sql(besides, kinds)}) WHERE side = {OWN}"
+    )
+    known = (
+        "SELECT rule_id, key_hash, key_json AS known, NULL AS key, "
+        f"if(side = {OWN}, `count`, 0L) AS own, 0L AS weight, near, false AS has_null "
+        f"FROM ({visible})"
+    )
+    fine = f"if(rule_id IN ({unique}), 1, 0)"
+    return (
+        "SELECT rule_id, coalesce(max(key), max(known)) AS violation_key, "
+        "CAST(sum(own) AS BIGINT) AS occurrences, max(near) AS near "
+        f"FROM ({known}\nUNION ALL\n{added}) GROUP BY rule_id, key_hash\n"
+        "HAVING (max(known) IS NOT NULL AND sum(own) > 0) OR (max(key) IS NOT NULL "
+        f"AND (bool_or(has_null) OR sum(own) + sum(weight) > {fine}))"
+    )
+
+
+def sums_sql(visible: str) -> str:
+    """What each key weighs; keys that weigh nothing are left out."""
+    return (
+        f"SELECT rule_id, side, key_hash, CAST(sum(`count`) AS BIGINT) AS weight FROM ({visible})"
+        " GROUP BY rule_id, side, key_hash HAVING sum(`count`) <> 0"
+    )
+
+
+def _open_sql(own: str, parent: str) -> str:
+    return (
+        f"CASE kind WHEN '{WeighKind.UNIQUE.value}' THEN {own} > 1 OR (has_null AND {own} > 0) "
+        f"WHEN '{WeighKind.REFERENCE.value}' THEN {own} > 0 AND {parent} <= 0 "
+        f"ELSE {own} > 0 END"
+    )
+
+
+def _excess_sql(is_open: str, own: str) -> str:
+    return (
+        f"if({is_open}, {own} - "
+        f"if(kind = '{WeighKind.UNIQUE.value}' AND NOT coalesce(has_null, false), 1L, 0L), 0L)"
+    )
+
+
+def _kind_sql(kinds: Mapping[str, WeighKind], alias: str = "k.") -> str:
+    named = "".join(
+        f" WHEN {alias}rule_id IN ({literals.texts(rules)}) THEN '{kind.value}'"
+        for kind, rules in _by_value(kinds).items()
+    )
+    return f"CASE{named} END" if named else "CAST(NULL AS STRING)"
+
+
+def _by_value(named: Mapping[str, Value]) -> dict[Value, list[str]]:
+    groups: dict[Value, list[str]] = {}
+    for name, value in named.items():
+        groups.setdefault(value, []).append(name)
+    return groups

@@ -1,0 +1,82 @@
+"""How far a mark is behind its table, by the metadata of real tables."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from lakeproof.engines.spark.pinning import read_head
+from lakeproof.engines.spark.retention import _interval, distance_of
+from lakeproof.model.names import TableName
+from lakeproof.model.position import Position
+from lakeproof.model.reading import Mark
+
+
+@pytest.fixture(scope="module")
+def made(spark):
+    """Make a table with three commits; gives its name and the mark before the last two."""
+    for catalog in ("spark_catalog", "iceberg"):
+        spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {catalog}.retention")
+
+    def make(kind, name, properties=""):
+        catalog = "iceberg" if kind == "iceberg" else "spark_catalog"
+        table = TableName((catalog, "retention", name))
+        spark.sql(f"CREATE TABLE {table.sql} (a BIGINT) USING {kind} {properties}")
+        spark.sql(f"INSERT INTO {table.sql} VALUES (1)")
+        head = read_head(spark, table)
+        for number in (2, 3):
+            spark.sql(f"INSERT INTO {table.sql} VALUES ({number})")
+        return table, Mark(head.table_id, head.position)
+
+    return make
+
+
+def test_a_delta_table_keeps_changes_as_long_as_its_files_and_log(spark, made):
+    table, mark = made("delta", "of_delta")
+    found = distance_of(spark, table, mark)
+    assert (found.problem, found.commits, found.kept_for) == ("", 2, timedelta(days=7))
+    assert found.used(datetime.now(UTC)) < 0.01
+    head = Mark(mark.table_id, found.head)
+    assert distance_of(spark, table, head).commits == 0
+    assert distance_of(spark, table, head).used(datetime.now(UTC)) is None
+    beyond = Mark(mark.table_id, Position("delta", found.head.value + 1))
+    assert distance_of(spark, table, beyond).problem == "the table was rolled back behind it"
+    other = Mark("another", mark.position)
+    assert distance_of(spark, table, other).problem == "the table was replaced since"
+    kept = "delta.deletedFileRetentionDuration = 'interval 36 hours'"
+    spark.sql(f"ALTER TABLE {table.sql} SET TBLPROPERTIES ({kept})")
+    assert distance_of(spark, table, mark).kept_for == timedelta(hours=36)
+
+
+def test_an_iceberg_table_keeps_changes_as_long_as_the_snapshot_they_begin_at(spark, made):
+    age = "TBLPROPERTIES ('history.expire.max-snapshot-age-ms' = '3600000')"
+    table, mark = made("iceberg", "of_iceberg", age)
+    found = distance_of(spark, table, mark)
+    assert (found.problem, found.commits, found.kept_for) == ("", 2, timedelta(hours=1))
+    spark.sql(f"CALL iceberg.system.rollback_to_snapshot('{table}', {mark.position.value})")
+    head = Mark(mark.table_id, found.head)
+    assert distance_of(spark, table, head).problem == "the table was rolled back behind it"
+    spark.sql(f"INSERT INTO {table.sql} VALUES (4)")
+    spark.sql(
+        f"CALL iceberg.system.expire_snapshots(table => '{table}', "
+        f"snapshot_ids => ARRAY({mark.position.value}L))"
+    )
+    assert distance_of(spark, table, mark).problem == "its snapshot has expired"
+    nowhere = Mark(mark.table_id, Position("delta", 1))
+    assert distance_of(spark, table, nowhere).problem == "the table is iceberg now"
+
+
+@pytest.mark.parametrize(
+    ("text", "length"),
+    [
+        ("interval 1 week", timedelta(days=7)),
+        ("interval 36 hours", timedelta(hours=36)),
+        ("interval 1 day 12 hours", timedelta(hours=36)),
+        ("INTERVAL 30 DAYS", timedelta(days=30)),
+        ("", None),
+        ("forever", None),
+    ],
+)
+def test_intervals_are_read_as_delta_writes_them(text, length):
+    assert _interval(text) == length

@@ -1,0 +1,122 @@
+"""What is claimed of a file's rows, against every one of its rows; SQLite judges both."""
+
+from __future__ import annotations
+
+import random
+import sqlite3
+
+import pytest
+
+from lakeproof.model.column import Column
+from lakeproof.planning.possible import ANYTHING, ColumnFacts, FileFacts, possible
+from lakeproof.planning.statistics import Decided
+
+NUMBERS, TEXTS = [None, -2, 0, 1, 5], [None, "", "a", "b", "zz"]
+STATISTICS = ("nulls", "low", "high")
+
+
+def facts_of(name: str, type_text: str, nans: str = "0") -> ColumnFacts:
+    return ColumnFacts(
+        Column(name, type_text),
+        nulls=f"{name}_nulls",
+        nans=nans,
+        low=f"{name}_low",
+        high=f"{name}_high",
+        is_exact="true",
+    )
+
+
+FACTS = FileFacts(
+    "files", {("n",): facts_of("n", "int"), ("s",): facts_of("s", "string")}, rows="row_count"
+)
+
+
+def a_condition(draw: random.Random, depth: int = 0) -> str:
+    if depth < 3 and draw.random() < 0.6:
+        some = a_condition(draw, depth + 1)
+        other = a_condition(draw, depth + 1)
+        return draw.choice([f"NOT ({some})", f"({some}) AND ({other})", f"({some}) OR ({other})"])
+    column, values = draw.choice([("n", ["-3", "-2", "0", "1", "4"]), ("s", ["''", "'a'", "'c'"])])
+    value, more = draw.choice(values), draw.choice(values)
+    sign = draw.choice(["<", "<=", ">", ">=", "=", "<>"])
+    return draw.choice(
+        [
+            f"{column} {sign} {value}",
+            f"{value} {sign} {column}",
+            f"{column} IS NULL",
+            f"{column} IS NOT NULL",
+            f"{column} IN ({value}, {more})",
+            f"{column} NOT IN ({value}, {more})",
+            f"{column} BETWEEN {value} AND {more}",
+            "TRUE",
+            "NULL",
+        ]
+    )
+
+
+def a_file(draw: random.Random) -> tuple[list[tuple], dict[str, object]]:
+    """Rows, and statistics of them, of which some are missing."""
+    numbers, texts = draw.sample(NUMBERS, 2), draw.sample(TEXTS, 2)
+    rows = [(draw.choice(numbers), draw.choice(texts)) for _ in range(draw.randint(1, 4))]
+    told: dict[str, object] = {"row_count": len(rows)}
+    for at, name in enumerate("ns"):
+        held = [row[at] for row in rows if row[at] is not None]
+        true = (len(rows) - len(held), min(held, default=None), max(held, default=None))
+        for statistic, value in zip(STATISTICS, true, strict=True):
+            told[f"{name}_{statistic}"] = value if draw.random() < 0.8 else None
+    return rows, told
+
+
+def test_no_row_is_what_its_file_cannot_be():
+    draw = random.Random(7)  # noqa: S311 (a seed, not a secret)
+    base = sqlite3.connect(":memory:")
+    decided = 0
+    for _ in range(4000):
+        rows, told = a_file(draw)
+        condition = a_condition(draw)
+        claimed = possible(condition, FACTS)
+        names = ", ".join(f"? AS {name}" for name in told)
+        asked = f"SELECT {claimed.true}, {claimed.false}, {claimed.null} FROM (SELECT {names})"
+        may_be = [bool(one) for one in base.execute(asked, list(told.values())).fetchone()]
+        for row in rows:
+            (is_so,) = base.execute(
+                f"SELECT {condition} FROM (SELECT ? AS n, ? AS s)", row
+            ).fetchone()
+            outcome = 2 if is_so is None else 0 if is_so else 1
+            assert may_be[outcome], (condition, row, told)
+        decided += not all(may_be)
+    assert decided > 1000
+
+
+FLOATS = FileFacts("files", {("x",): facts_of("x", "double", "x_nans")}, rows="row_count")
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "x = CAST('NaN' AS DOUBLE)",
+        "x IN (-999.0, CAST('NaN' AS DOUBLE))",
+        "n IN (1, 2.0)",
+        "n IN (1, CAST(2 AS DOUBLE))",
+        "s > (CAST('9' AS INT))",
+        "s > -'5'",
+        "s > 5",
+        "n > '5'",
+        "n + 1 > 5",
+        "s LIKE 'a%'",
+        "other > 5",
+        "n <=> 5",
+        f"n IN ({', '.join(map(str, range(51)))})",
+        "this is not SQL",
+    ],
+)
+def test_what_is_not_understood_may_be_anything(condition):
+    facts = FLOATS if "x" in condition.split()[0] else FACTS
+    assert possible(condition, facts) == ANYTHING
+
+
+@pytest.mark.parametrize("values", [(float("nan"), 3.0), (3.0, float("nan"))])
+def test_nan_is_above_every_number(values):
+    for aggregate, wanted in (("min", "3.0"), ("max", "nan")):
+        decided = Decided(2, 1, frozenset(), {}, {"a": values[0]}, {"a": aggregate})
+        assert str(decided.completed({"a": values[1]})["a"]) == wanted

@@ -1,0 +1,122 @@
+"""Weights become violations: what is kept equals what a count of everything says."""
+
+from __future__ import annotations
+
+import pytest
+from weighed_scene import START, WeighedScene, Weight, settings_of
+
+from lakeproof.model.standing import KeyTotals
+from lakeproof.state import attempts, index_log
+from lakeproof.state.access import StateAccess
+
+
+@pytest.fixture(scope="session", params=["iceberg", pytest.param("delta", marks=pytest.mark.slow)])
+def settings(request):
+    return settings_of(request.param)
+
+
+@pytest.fixture
+def weighed(spark, settings):
+    return WeighedScene(spark, settings)
+
+
+FIRST = [
+    Weight("row", "a", 2, present=2),
+    Weight("row", "b", 1, present=1),
+    Weight("unique", "one", 1),
+    Weight("unique", "two", 2),
+    Weight("unique", '{"k":null}', 1),
+    Weight("reference", "orphan", 3),
+    Weight("reference", "child", 1),
+    Weight("reference", "child", 1, side="parent"),
+    Weight("reference", "childless", 1, side="parent"),
+]
+SECOND = [
+    Weight("row", "a", -2, present=-2),
+    Weight("row", "b", -1, present=0),
+    Weight("row", "c", 1, present=1),
+    Weight("unique", "one", 1),
+    Weight("unique", "two", -1),
+    Weight("unique", '{"k":null}', -1),
+    Weight("reference", "orphan", 1, side="parent"),
+    Weight("reference", "child", -1, side="parent"),
+]
+
+
+def lose_one_answer(monkeypatch):
+    """The next append to the index comes through, and its driver is told of a conflict."""
+    write, lost = StateAccess.write, []
+
+    def losing(access, sql, fence=None):
+        write(access, sql, fence)
+        if sql.startswith(f"INSERT INTO {access.tables['key_index'].sql}") and not lost:
+            lost.append(sql)
+            raise OSError(access.format.conflicts[0])
+
+    monkeypatch.setattr(StateAccess, "write", losing)
+    return lost
+
+
+@pytest.mark.slow  # histories and kills, here and in the simulator, say it of whole runs
+def test_what_is_kept_equals_a_full_scan_whatever_dies_in_between(weighed, monkeypatch):
+    news, totals = weighed.batch("build", FIRST, 0, is_rebuilt=True)
+    assert news == weighed.by_rule(row=2, unique=2, reference=1)
+    assert totals[weighed.rules["unique"]] == KeyTotals(hits=2, occurrences=3, excess=2)
+
+    # Killed after the index, then after the violations: neither counts, both can be repeated.
+    ids = list(weighed.rules.values())
+    weighed.batch("killed", SECOND, 1, until="index")
+    assert {row["batch_seq"] for row in weighed.violations()} == {1}
+    assert weighed.store().strays(ids) == frozenset()
+    weighed.batch("killed", SECOND, 1, until="violations")
+    assert weighed.store().strays(ids) == set(ids)
+    written = sorted(map(str, weighed.violations()))
+    news, _ = weighed.batch("killed", SECOND, 1)
+    assert sorted(map(str, weighed.violations())) == written, "a repeat leaves them as they are"
+    assert news == weighed.by_rule(row=1, unique=1, reference=1)
+    weighed.assert_equals_full_scan()
+    assert weighed.resolutions() == {
+        ("row", "a"): "deleted",
+        ("row", "b"): "fixed",
+        ("unique", "two"): "fixed",
+        ("unique", '{"k":null}'): "deleted",
+        ("reference", "orphan"): "fixed",
+    }
+
+    # From here on as over a large index: look up only where the keys lie.
+    monkeypatch.setattr(index_log, "SMALL_INDEX_ROWS", -1)
+    # A batch that nobody commits resolves one violation and opens two; the next one, which does
+    # not see those keys at all, puts all three right.
+    lost = [Weight("row", "c", -1, present=-1), Weight("row", "d", 1), Weight("unique", "three", 2)]
+    weighed.batch("lost", lost, 2, until="violations")
+    assert weighed.violation("row", "c")["status"] == "resolved"
+    news, _ = weighed.batch("next", [Weight("unique", "four", 1)], 3)
+    assert set(news.values()) == {0}
+    weighed.assert_equals_full_scan()
+    kept = weighed.violation("row", "c")
+    assert (kept["status"], kept["reopen_count"], kept["resolution"]) == ("open", 0, None)
+
+    # A log that has become long is merged, and weighs what it weighed: also if it is written twice.
+    monkeypatch.setattr(attempts, "ATTEMPTS_MAX", 2)
+    lost = lose_one_answer(monkeypatch)
+    weighed.batch("merging", [Weight("unique", "two", 1), Weight("row", "c", -1)], 4)
+    assert len(lost) == 1
+    weighed.batch("more", [Weight("unique", "two", -1), Weight("row", "a", 1, present=1)], 5)
+    weighed.assert_equals_full_scan()
+    again = weighed.violation("row", "a")
+    assert (again["status"], again["reopen_count"]) == ("open", 1)
+    assert again["first_seen"] == START.replace(tzinfo=None)
+
+    before = sorted(map(str, weighed.violations()))
+    weighed.batch("nothing", [], 6)
+    weighed.assert_equals_full_scan()
+    assert sorted(map(str, weighed.violations())) == before
+
+
+def test_weights_that_cannot_be_are_told(weighed):
+    weighed.batch("build", FIRST, 0, is_rebuilt=True)
+    assert weighed.problems == {}
+    # More went than ever came.
+    wrong = [Weight("reference", "child", -2, side="parent"), Weight("unique", "five", 1)]
+    weighed.batch("wrong", [*wrong, Weight("row", "a", 1)], 1, until="index")
+    assert weighed.problems == weighed.by_rule(reference="1 key of its index below zero")
