@@ -35,7 +35,7 @@ lint: setup ## ruff, mypy strict, import-linter
 
 # The tests' many short statements are over before C2 has compiled them: without it they take a
 # quarter less time.
-test: export SPARK_SUBMIT_OPTS ?= -XX:TieredStopAtLevel=1 -XX:+UseSerialGC
+test: export SPARK_SUBMIT_OPTS ?= -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC
 test: lint ## lint, then the fast tests, in two processes
 	$(BIN)/pytest --numprocesses 2 --dist loadfile
 

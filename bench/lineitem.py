@@ -20,14 +20,7 @@ def load_lineitem(spark: SparkSession, scale: float) -> str:
     spark.sql("CREATE NAMESPACE IF NOT EXISTS iceberg.bench")
     if spark.catalog.tableExists(name):
         return name
-    folder = DATA / f"tpch_{scale:g}"
-    if not (folder / "lineitem.parquet").exists():
-        generator = Path(sys.executable).with_name("tpchgen-cli")
-        subprocess.run(
-            [generator, "parquet", "-s", str(scale), "--tables=lineitem", f"--output-dir={folder}"],
-            check=True,
-        )
-    source = spark.read.parquet(str(folder / "lineitem.parquet"))
+    source = spark.read.parquet(str(generate_lineitem(scale)))
     source.createOrReplaceTempView("generated_lineitem")
     spark.sql(
         f"CREATE TABLE {name} USING iceberg "
@@ -36,3 +29,16 @@ def load_lineitem(spark: SparkSession, scale: float) -> str:
         "FROM generated_lineitem"
     )
     return name
+
+
+def generate_lineitem(scale: float) -> Path:
+    """The Parquet file with the rows of this scale, ordered by their key."""
+    folder = DATA / f"tpch_{scale:g}"
+    file = folder / "lineitem.parquet"
+    if not file.exists():
+        generator = Path(sys.executable).with_name("tpchgen-cli")
+        subprocess.run(
+            [generator, "parquet", "-s", str(scale), "--tables=lineitem", f"--output-dir={folder}"],
+            check=True,
+        )
+    return file

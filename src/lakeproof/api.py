@@ -16,7 +16,7 @@ from lakeproof.contracts.gathering import Checks, gather
 from lakeproof.contracts.tables import Given
 from lakeproof.engines.spark.engine import SparkEngine
 from lakeproof.engines.spark.splitting import FrameEngine
-from lakeproof.errors import CheckDefinitionError
+from lakeproof.errors import CheckDefinitionError, ConfigError
 from lakeproof.gating.policy import GateDecision, decide
 from lakeproof.model.names import TableName
 from lakeproof.model.outcome import CheckResult, CheckStatus
@@ -34,7 +34,7 @@ from lakeproof.planning.settings import with_keys
 from lakeproof.preparing import Planner, Tables, Where, planner_of
 from lakeproof.reporting.document import moment_text, run_document
 from lakeproof.running.progress import Listener, ignore
-from lakeproof.running.reads import plan_of_reads
+from lakeproof.running.read_planner import plan_of_reads
 from lakeproof.running.result_draft import RunLabels
 from lakeproof.running.runner import Runner
 from lakeproof.state import open_store
@@ -198,8 +198,8 @@ def run_checks(  # noqa: PLR0913 (each is a word that users know; all but two ar
 
     With a store, tables whose changes can be had are read incrementally. `mode` forces one way for
     all of them (`cdf`, `watermark`, `snapshot_diff`, `snapshot`); with `require_incremental` a
-    table that would be read whole is a ConfigError. `rebuild` names rules whose kept state is to be
-    built anew.
+    table that would fall back to being read whole is a ConfigError, and so is no store. `rebuild`
+    names rules whose kept state is to be built anew.
 
     Rules that the statistics of a large table's files decide read no row. `method` `"scan"` reads
     all the same, `"statistics"` asks them of a small table too; `verify_statistics` is the share of
@@ -208,6 +208,11 @@ def run_checks(  # noqa: PLR0913 (each is a word that users know; all but two ar
     Raises EngineUnavailableError if session, catalog or store cannot be reached before the first
     rule.
     """
+    if require_incremental and store is None:
+        raise ConfigError(
+            "without a store nothing is known of an earlier run: give one, or leave "
+            "require_incremental out"
+        )
     settings = _settings(config, keys)
     now = _moment(clock)
     books = None if ledger is None else books_at(ledger, spark)

@@ -8,12 +8,10 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from lakeproof.durations import duration_of
+from lakeproof.config_section import Section
 from lakeproof.errors import ConfigError
 
 STATE_TABLES = {
@@ -186,90 +184,9 @@ def _read(path: Path) -> dict[str, Any]:
         raise ConfigError(f"{path}: not valid TOML: {problem}") from problem
 
 
-class _Section:
-    """One table of the file, taken apart key by key; what is left over is unknown."""
-
-    def __init__(self, value: object, where: str, known: tuple[str, ...]) -> None:
-        if not isinstance(value, Mapping):
-            raise ConfigError(f"{where}: expected a table, got {type(value).__name__}")
-        for key in value:
-            if key not in known:
-                near = get_close_matches(str(key), known, n=1)
-                hint = f" Did you mean {near[0]!r}?" if near else ""
-                raise ConfigError(
-                    f"{where}: unknown key {key!r}.{hint} Known keys: {', '.join(known)}."
-                )
-        self.value = value
-        self.where = where
-
-    def text(self, key: str, default: str, allowed: tuple[str, ...] = ()) -> str:
-        found = self.value.get(key, default)
-        if not isinstance(found, str):
-            raise ConfigError(f"{self.where}: {key} must be a string, got {found!r}")
-        if allowed and found not in allowed:
-            raise ConfigError(f"{self.where}: {key} = {found!r} is not one of {', '.join(allowed)}")
-        if default and not found.strip():
-            raise ConfigError(f"{self.where}: {key} must not be empty")
-        return found
-
-    def seconds(self, key: str) -> float | None:
-        found = self.value.get(key)
-        if found is None:
-            return None
-        if isinstance(found, bool) or not isinstance(found, (int, float)) or found <= 0:
-            raise ConfigError(f"{self.where}: {key} must be a number above 0, got {found!r}")
-        return float(found)
-
-    def count(self, key: str) -> int | None:
-        found = self.value.get(key)
-        if found is None:
-            return None
-        if isinstance(found, bool) or not isinstance(found, int) or found < 1:
-            raise ConfigError(f"{self.where}: {key} must be a whole number above 0, got {found!r}")
-        return found
-
-    def flag(self, key: str, *, default: bool) -> bool:
-        found = self.value.get(key, default)
-        if not isinstance(found, bool):
-            raise ConfigError(f"{self.where}: {key} must be true or false, got {found!r}")
-        return found
-
-    def duration_seconds(self, key: str) -> float:
-        """A length of time as `2h`, `P1D` or a number of seconds; 0 if it is not given."""
-        given = self.value.get(key, 0)
-        number = _whole(given) if isinstance(given, str) else given
-        found = duration_of(given if number is None else number)
-        if found is None or found.months:
-            raise ConfigError(
-                f'{self.where}: {key} = {given!r} is no length of time; write "36h", "2d" or a '
-                "number of seconds, without months"
-            )
-        return float(found.seconds)
-
-    def zone(self, key: str) -> str:
-        """The name of a time zone; '' if it is not given."""
-        name = self.text(key, "")
-        try:
-            return ZoneInfo(name).key if name else ""
-        except (ZoneInfoNotFoundError, ValueError, OSError) as problem:
-            raise ConfigError(f"{self.where}: {key} is not an IANA zone: {name!r}") from problem
-
-    def names(self, key: str) -> tuple[str, ...]:
-        found = self.value.get(key, [])
-        if isinstance(found, str):
-            found = [found]
-        if not isinstance(found, list) or not all(isinstance(name, str) for name in found):
-            raise ConfigError(f"{self.where}: {key} must be a list of column names, got {found!r}")
-        return tuple(found)
-
-
-def _whole(text: str) -> int | None:
-    return int(text) if text.isascii() and text.isdigit() else None
-
-
 def _config(document: Mapping[str, object], path: Path) -> Config:
     source = str(path)
-    top = _Section(
+    top = Section(
         document,
         source,
         (
@@ -286,8 +203,8 @@ def _config(document: Mapping[str, object], path: Path) -> Config:
     )
     catalog = top.text("default_catalog", "iceberg")
     namespace = top.text("default_namespace", "lakehouse")
-    gate = _Section(document.get("gate", {}), f"{source}: [gate]", ("fail_on",))
-    session = _Section(
+    gate = Section(document.get("gate", {}), f"{source}: [gate]", ("fail_on",))
+    session = Section(
         document.get("session", {}), f"{source}: [session]", ("use", "warehouse", "remote")
     )
     watermarks_file = top.text("watermarks_file", "")
@@ -310,13 +227,13 @@ def _config(document: Mapping[str, object], path: Path) -> Config:
 
 
 def _contracts(value: object, where: str) -> ContractSettings:
-    section = _Section(
+    section = Section(
         value, where, (*CONTRACT_CHOICES, "default_engine", "sql_dialect", "severities")
     )
     words = section.value.get("severities", {})
     if not isinstance(words, Mapping):
         raise ConfigError(f"{where}: severities must map a contract's words to ours")
-    severities = _Section(words, f"{where[:-1]}.severities]", tuple(map(str, words)))
+    severities = Section(words, f"{where[:-1]}.severities]", tuple(map(str, words)))
     choices = {
         name: section.text(name, known[0], known) for name, known in CONTRACT_CHOICES.items()
     }
@@ -332,8 +249,8 @@ def _contracts(value: object, where: str) -> ContractSettings:
 
 def _store(value: object, where: str, catalog: str, namespace: str) -> StoreSettings:
     known = ("format", "catalog", "namespace", "lease_seconds", "max_hits_per_rule", "tables")
-    section = _Section(value, where, known)
-    names = _Section(section.value.get("tables", {}), f"{where[:-1]}.tables]", tuple(STATE_TABLES))
+    section = Section(value, where, known)
+    names = Section(section.value.get("tables", {}), f"{where[:-1]}.tables]", tuple(STATE_TABLES))
     format_name = section.text("format", "iceberg", FORMATS)
     if format_name == "delta":
         catalog = CATALOG_OF_FORMAT["delta"]
@@ -381,7 +298,7 @@ def _refuse_bare_dots(tables: Mapping[str, object], source: str) -> None:
 
 
 def _table(value: object, where: str) -> TableSettings:
-    section = _Section(value, where, ("key", "sensitive", "mode", "watermark", "statistics"))
+    section = Section(value, where, ("key", "sensitive", "mode", "watermark", "statistics"))
     watermark = section.value.get("watermark")
     return TableSettings(
         key=section.names("key"),
@@ -400,7 +317,7 @@ def _watermark(value: object, where: str) -> WatermarkSettings:
             f'{where} must be a column\'s name or {{column = "...", allowed_lateness = "1h"}}, '
             f"got {value!r}"
         )
-    section = _Section(value, where, ("column", "allowed_lateness", "nulls", "timezone", "skew"))
+    section = Section(value, where, ("column", "allowed_lateness", "nulls", "timezone", "skew"))
     column = section.text("column", "")
     if not column.strip():
         raise ConfigError(f"{where}: column is missing; name the column that grows")

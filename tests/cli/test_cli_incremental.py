@@ -67,6 +67,7 @@ def test_state_from_the_first_run_to_its_rebuild(lakeproof, spark, shop):
     migrated = lakeproof("store", "migrate", *place)
     assert migrated.exit_code == 0, migrated.output
     assert migrated.stdout.count("as it was") == 5
+    expire_and_drop(lakeproof, spark, shop)
 
 
 def follow_changes(lakeproof, spark, shop):
@@ -138,3 +139,43 @@ def audit_and_rebuild(lakeproof, spark, shop, rule_id):
     done = lakeproof("store", "audit", suite, "--share", "1", "--rebuild", *place)
     assert done.exit_code == 0, done.output
     assert "rebuilt by run" in done.stdout
+
+
+def expire_and_drop(lakeproof, spark, shop):
+    """What is no longer there to be read is told, and is no success of an audit."""
+    space, suite, place = shop
+    spark.sql(f"UPDATE {space}.sales SET amount = amount + 1")
+    forget_history(spark, f"{space}.sales")
+    told = lakeproof("show", "progress", *place)
+    assert f"{space}.sales: " in told.stderr
+    assert "; the next run rebuilds" in told.stderr
+    audited = lakeproof("store", "audit", suite, *place, "--format", "json")
+    assert audited.exit_code == 3, audited.output
+    rules = by_name(json.loads(audited.stdout)["rules"])
+    assert rules["order_unique"]["failed"]
+    assert rules["by_query"]["skipped"]
+
+    documents(lakeproof, "run", suite, *place, "--run-id", "rebuilt")
+    assert documents(lakeproof, "store", "audit", suite, *place)[1] == 0
+    spark.sql(f"DROP TABLE {space}.sales")
+    told = lakeproof("show", "progress", *place)
+    assert f"table {space}.sales does not exist" in told.stdout
+    assert "a run can evaluate none of its rules" in told.stderr
+    assert "rebuilds" not in told.stderr
+    assert lakeproof("store", "audit", suite, *place).exit_code == 3
+
+
+def forget_history(spark, table):
+    """Remove every file that only earlier states of the table need."""
+    if table.startswith("iceberg."):
+        spark.sql(
+            f"CALL iceberg.system.expire_snapshots(table => '{table}', retain_last => 1, "
+            "older_than => TIMESTAMP '2100-01-01 00:00:00')"
+        )
+        return
+    check = "spark.databricks.delta.retentionDurationCheck.enabled"
+    spark.conf.set(check, "false")
+    try:
+        spark.sql(f"VACUUM {table} RETAIN 0 HOURS")
+    finally:
+        spark.conf.unset(check)

@@ -86,7 +86,7 @@ def test_the_life_of_a_violation_is_told(lakeproof, place):
 
 def test_progress_is_told_by_state_alone(lakeproof, folder):
     at = Mark("uuid", Position("delta", 12))
-    by_value = Mark("uuid", None, Watermark("timestamp", "2025-01-01 00:00:00"))
+    by_value = Mark("uuid", None, Watermark("timestamp", "1735689600000001"))
     rows = [
         kept_progress("old_place", Mark("uuid", Position("delta", 3)), batch=1),
         kept_progress("old_place", at, batch=2),
@@ -95,21 +95,29 @@ def test_progress_is_told_by_state_alone(lakeproof, folder):
         kept_progress("gone", at, mode="snapshot", suite="", standing=None),
         kept_progress("kept rows", at, rule_key="", standing=None),
     ]
-    place = write_store(folder / "lake", progress=rows)
+    renamed = [
+        kept_result("old_place", 1, rule_key="was_called_so", check_name="was_called_so"),
+        kept_result("old_place", 2, rule_key="new_name", check_name="new_name"),
+    ]
+    place = write_store(folder / "lake", renamed, progress=rows)
     done = lakeproof("show", "progress", "--kept-only", *place)
     assert done.exit_code == 0, done.output
     assert done.stdout.splitlines() == [
         "iceberg.lakehouse.sales",
         "  cdf at version 12, read 2025-01-01 00:00:00",
-        "    beside, old_place",
-        "  watermark at 2025-01-01 00:00:00, read 2025-01-01 00:00:00",
+        "    beside, new_name",
+        "  watermark at 2025-01-01 00:00:00.000001, read 2025-01-01 00:00:00",
         "    late",
         "3 rules",
     ]
     done = lakeproof("show", "progress", "--kept-only", *place, "--format", "json")
     found = {row["rule"]: row for row in json.loads(done.stdout)["rules"]}
-    assert found["old_place"]["position"] == {"kind": "delta", "value": 12}
-    assert found["late"]["watermark"]["type"] == "timestamp"
+    assert found["new_name"]["position"] == {"kind": "delta", "value": 12}
+    assert found["late"]["watermark"] == {
+        "type": "timestamp",
+        "value": "1735689600000001",
+        "text": "2025-01-01 00:00:00.000001",
+    }
     assert found["late"]["commits_behind"] is None
     done = lakeproof("show", "progress", "--kept-only", *place, "--table", "nowhere")
     assert (done.exit_code, done.stdout) == (5, "")
@@ -131,11 +139,17 @@ def test_a_position_that_soon_expires_is_warned_of():
         stand("still", Distance("", None, 0)),
         stand("gone", Distance("its snapshot has expired")),
         stand("whole", Distance("its snapshot has expired"), mode="snapshot"),
+        stand("dropped", Distance(unreadable="table dropped does not exist")),
+        stand("lost", Distance(unreadable="table lost does not exist"), mode="snapshot"),
     ]
     told = progress_text(stands, now)
     assert "2 commits behind, 42.86 % of the 7 days that changes are kept are over" in told
     assert "read 2025-01-01 00:00:00, at the head" in told
-    warned = {text.partition(":")[0]: text for text in warnings_of(stands, now)}
+    assert "read 2025-01-01 00:00:00, table dropped does not exist" in told
+    *expiring, dropped, lost = warnings_of(stands, now)
+    assert dropped == "table dropped does not exist; a run can evaluate none of its rules"
+    assert lost == "table lost does not exist; a run can evaluate none of its rules"
+    warned = {text.partition(":")[0]: text for text in expiring}
     assert set(warned) == {"old", "over", "gone"}
     assert "57.14 % of the 7 days" in warned["old"]
     assert "200 % of the 7 days" in warned["over"]

@@ -236,15 +236,21 @@ def test_rows_in_deletion_vectors_are_not_live(lake):
         assert {file["_lakeproof_live_rows"] for file in files.values()} == {3, 1}
 
 
-def test_iceberg_deletes_by_position_leave_the_live_rows_unknown(lake):
-    behind = "TBLPROPERTIES ('format-version' = '2', 'write.delete.mode' = 'merge-on-read')"
-    rows = "(1, 'a'), (2, 'b')"
-    table = lake.make("iceberg", "positions", "id INT, s STRING", rows, "(9, 'z')", behind=behind)
-    lake.spark.sql(f"DELETE FROM {table.sql} WHERE id = 1")
-    _, files = lake.facts(table, ("id",))
-    assert {file["_lakeproof_live_rows"] for file in files.values()} == {None}
-    assert {file["_lakeproof_rows"] for file in files.values()} == {1, 2}
-    lake.checked(table, ("id",), ("s",))
+def test_iceberg_deletes_by_position_leave_the_live_rows_of_their_files_unknown(lake):
+    for granularity, known in (("file", {None, 1}), ("partition", {None})):
+        table = lake.make(
+            "iceberg",
+            f"positions_by_{granularity}",
+            "id INT, s STRING",
+            *("(1, 'a'), (2, 'b')", "(3, 'c'), (4, 'd')", "(9, 'z')"),
+            behind="TBLPROPERTIES ('format-version' = '2', 'write.delete.mode' = 'merge-on-read', "
+            f"'write.delete.granularity' = '{granularity}')",
+        )
+        lake.spark.sql(f"DELETE FROM {table.sql} WHERE id IN (1, 3)")
+        _, files = lake.facts(table, ("id",))
+        assert {file["_lakeproof_live_rows"] for file in files.values()} == known
+        assert {file["_lakeproof_rows"] for file in files.values()} == {1, 2}
+        lake.checked(table, ("id",), ("s",))
 
 
 PARTITIONED = "p STRING, k INT, ts TIMESTAMP, id INT"

@@ -8,9 +8,12 @@ import pytest
 
 from lakeproof.engines.spark.pinning import read_head
 from lakeproof.engines.spark.retention import _interval, distance_of
+from lakeproof.errors import CheckDefinitionError
 from lakeproof.model.names import TableName
 from lakeproof.model.position import Position
-from lakeproof.model.reading import Mark
+from lakeproof.model.reading import Mark, Mode
+
+WITH_FEED = "TBLPROPERTIES (delta.enableChangeDataFeed = true)"
 
 
 @pytest.fixture(scope="module")
@@ -33,38 +36,67 @@ def made(spark):
 
 
 def test_a_delta_table_keeps_changes_as_long_as_its_files_and_log(spark, made):
-    table, mark = made("delta", "of_delta")
-    found = distance_of(spark, table, mark)
+    table, mark = made("delta", "of_delta", WITH_FEED)
+    found = distance_of(spark, table, mark, Mode.CDF)
     assert (found.problem, found.commits, found.kept_for) == ("", 2, timedelta(days=7))
     assert found.used(datetime.now(UTC)) < 0.01
     head = Mark(mark.table_id, found.head)
-    assert distance_of(spark, table, head).commits == 0
-    assert distance_of(spark, table, head).used(datetime.now(UTC)) is None
+    assert distance_of(spark, table, head, Mode.CDF).commits == 0
+    assert distance_of(spark, table, head, Mode.CDF).used(datetime.now(UTC)) is None
     beyond = Mark(mark.table_id, Position("delta", found.head.value + 1))
-    assert distance_of(spark, table, beyond).problem == "the table was rolled back behind it"
+    assert distance_of(spark, table, beyond, Mode.CDF).problem == "it is at version 3, before 4"
     other = Mark("another", mark.position)
-    assert distance_of(spark, table, other).problem == "the table was replaced since"
+    assert distance_of(spark, table, other, Mode.CDF).problem == "the table was replaced since"
+    whole = distance_of(spark, table, mark, Mode.WATERMARK)
+    assert (whole.problem, whole.commits, whole.kept_for) == ("", 2, None)
     kept = "delta.deletedFileRetentionDuration = 'interval 36 hours'"
     spark.sql(f"ALTER TABLE {table.sql} SET TBLPROPERTIES ({kept})")
-    assert distance_of(spark, table, mark).kept_for == timedelta(hours=36)
+    assert distance_of(spark, table, mark, Mode.CDF).kept_for == timedelta(hours=36)
+
+
+def test_what_vacuum_removed_is_gone_however_young_it_is(spark, made):
+    table, mark = made("delta", "vacuumed", WITH_FEED)
+    spark.sql(f"INSERT INTO {table.sql} SELECT id FROM range(10, 20)")
+    spark.sql(f"UPDATE {table.sql} SET a = a + 100 WHERE a = 12")
+    assert distance_of(spark, table, mark, Mode.CDF).problem == ""
+    check = "spark.databricks.delta.retentionDurationCheck.enabled"
+    spark.conf.set(check, "false")
+    try:
+        spark.sql(f"VACUUM {table.sql} RETAIN 0 HOURS")
+    finally:
+        spark.conf.unset(check)
+    found = distance_of(spark, table, mark, Mode.CDF)
+    assert found.problem == "VACUUM removed files with changes after version 1"
+    assert found.used(datetime.now(UTC)) is None
+    assert distance_of(spark, table, mark, Mode.SNAPSHOT).problem == ""
+
+
+def test_a_table_that_was_dropped_is_told_as_such(spark, made):
+    table, mark = made("delta", "dropped")
+    spark.sql(f"DROP TABLE {table.sql}")
+    with pytest.raises(CheckDefinitionError, match=r"retention\.dropped does not exist"):
+        distance_of(spark, table, mark, Mode.CDF)
 
 
 def test_an_iceberg_table_keeps_changes_as_long_as_the_snapshot_they_begin_at(spark, made):
     age = "TBLPROPERTIES ('history.expire.max-snapshot-age-ms' = '3600000')"
     table, mark = made("iceberg", "of_iceberg", age)
-    found = distance_of(spark, table, mark)
+    found = distance_of(spark, table, mark, Mode.CDF)
     assert (found.problem, found.commits, found.kept_for) == ("", 2, timedelta(hours=1))
     spark.sql(f"CALL iceberg.system.rollback_to_snapshot('{table}', {mark.position.value})")
     head = Mark(mark.table_id, found.head)
-    assert distance_of(spark, table, head).problem == "the table was rolled back behind it"
+    rolled_back = distance_of(spark, table, head, Mode.CDF).problem
+    assert rolled_back.startswith("it was rolled back or replaced")
+    assert distance_of(spark, table, head, Mode.WATERMARK).problem == ""
     spark.sql(f"INSERT INTO {table.sql} VALUES (4)")
     spark.sql(
         f"CALL iceberg.system.expire_snapshots(table => '{table}', "
         f"snapshot_ids => ARRAY({mark.position.value}L))"
     )
-    assert distance_of(spark, table, mark).problem == "its snapshot has expired"
+    expired = f"snapshot {mark.position.value} has expired"
+    assert distance_of(spark, table, mark, Mode.CDF).problem == expired
     nowhere = Mark(mark.table_id, Position("delta", 1))
-    assert distance_of(spark, table, nowhere).problem == "the table is iceberg now"
+    assert distance_of(spark, table, nowhere, Mode.CDF).problem == "the table is iceberg now"
 
 
 @pytest.mark.parametrize(

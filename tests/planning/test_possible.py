@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import random
 import sqlite3
+from datetime import UTC, datetime
 
 import pytest
 
+from lakeproof.checks.catalogue import find_check
+from lakeproof.checks.kinds import ColumnCheck
 from lakeproof.model.column import Column
 from lakeproof.planning.possible import ANYTHING, ColumnFacts, FileFacts, possible
 from lakeproof.planning.statistics import Decided
@@ -113,6 +116,36 @@ FLOATS = FileFacts("files", {("x",): facts_of("x", "double", "x_nans")}, rows="r
 def test_what_is_not_understood_may_be_anything(condition):
     facts = FLOATS if "x" in condition.split()[0] else FACTS
     assert possible(condition, facts) == ANYTHING
+
+
+NOW = datetime(2026, 3, 1, tzinfo=UTC)
+DAYS = {"min_value": "2020-01-01", "max_value": "2030-01-01"}
+NUMBERS_ASKED = [
+    ("not_null", {}),
+    ("positive", {}),
+    ("range", {"min_value": 0, "max_value": 10}),
+    ("range", {"min_value": -0.5, "max_value": 1e17}),
+    ("range", {"min_value": 0, "min_exclusive": True, "max_value": 9.5, "max_exclusive": True}),
+]
+MOMENTS_ASKED = [("not_null", {}), ("range", DAYS), ("no_future_dates", {})]
+ASKED = {
+    **dict.fromkeys(["int", "bigint", "float", "double", "decimal(15,2)"], NUMBERS_ASKED),
+    **dict.fromkeys(["date", "timestamp", "timestamp_ntz"], MOMENTS_ASKED),
+    "decimal(38,38)": [("positive", {}), ("range", {"max_value": 0.5})],
+    "string": [("not_null", {}), ("accepted_values", {"accepted": ["a", "b"]})],
+}
+
+
+@pytest.mark.parametrize("type_text", ASKED)
+def test_what_the_checks_ask_of_a_column_is_decided(type_text):
+    facts = FileFacts("files", {("c",): facts_of("c", type_text)}, rows="row_count")
+    for name, params in ASKED[type_text]:
+        check = find_check(name)
+        assert isinstance(check, ColumnCheck)
+        arguments = check.read(["c"], params)
+        violates = check.violates(Column("c", type_text), arguments, NOW).sql("spark")
+        found = possible(violates, facts)
+        assert found.true != "true", (name, params, violates)
 
 
 @pytest.mark.parametrize("values", [(float("nan"), 3.0), (3.0, float("nan"))])

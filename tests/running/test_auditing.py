@@ -3,94 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime
 from types import SimpleNamespace
 
 import pytest
+from planned_table import plan_at, stands
 
-from lakeproof.config import Config, TableSettings
-from lakeproof.contracts.suite import rules_of
+from lakeproof.config import TableSettings
 from lakeproof.errors import LakeproofError
-from lakeproof.model.column import Column
 from lakeproof.model.position import Position
 from lakeproof.model.reading import Mark, Mode
+from lakeproof.model.rule import RejectedRule
 from lakeproof.model.standing import Standing
-from lakeproof.model.suite import QualityCheck
-from lakeproof.planning.build import Defaults, build_plan
-from lakeproof.planning.tables import PinnedTable
 from lakeproof.running.auditing import Auditor
-from lakeproof.state.store import RuleProgress
-
-NOW = datetime(2025, 1, 1, tzinfo=UTC)
-HERE = Mark("id", Position("delta", 7))
-SUITE = [
-    QualityCheck("a_known", "not_null", "t", "a"),
-    QualityCheck("a_unique", "uniqueness", "t", "a"),
-    QualityCheck("rows", "row_count_range", "t", params={"min_count": 1}),
-    QualityCheck("by_query", "custom_sql", "t", params={"sql": "SELECT * FROM t WHERE a > 5"}),
-]
-
-
-class Tables:
-    """One table of one column, at whatever position is asked for."""
-
-    def pin(self, table, key, position=None, sensitive=(), declared=None):
-        return PinnedTable(
-            table=table,
-            table_id="id",
-            format="delta",
-            position=position or Position("delta", 9),
-            columns=(Column("a", "bigint"),),
-            relation=table.sql,
-            key_columns=tuple(key),
-            key_sql="KEY()",
-        )
-
-    def key_sql(self, pinned, columns):
-        return "KEY()"
-
-    def query_key_sql(self, sql, pinned, hidden=()):
-        return "KEY()"
-
-    def element_key_sql(self, key_sql, position_sql):
-        return "KEY()"
-
-    def ensure_query(self, sql):
-        """Everything is fine here."""
-
-    def ensure_predicate(self, pinned, sql):
-        """Everything is fine here."""
-
-
-def plan_at(positions=None):
-    config = Config()
-    defaults = Defaults(
-        resolve=lambda name: name.resolve(config.default_catalog, config.default_namespace),
-        key_of=lambda _: ("a",),
-    )
-    return build_plan(rules_of(SUITE, config), Tables(), defaults, NOW, positions)
-
-
-IDS = {rule.key: rule.rule_id for rule in plan_at().rules}
-
-
-def stands(key, mark=HERE, mode=Mode.CDF, rows=10, batch=4):
-    return RuleProgress(
-        IDS[key],
-        mode,
-        mark,
-        Standing(rows=rows, scope=rows),
-        1,
-        None,
-        key,
-        "suite",
-        "",
-        "t",
-        batch,
-        1,
-        "run",
-        NOW,
-    )
 
 
 class Kept:
@@ -172,7 +96,7 @@ def test_a_rule_that_moved_meanwhile_has_not_drifted():
     kept = Kept(stands("a_unique"), later=(stands("a_unique", batch=5),))
     found = audited(Counting(different=2), kept, rules=("a_unique",))["a_unique"]
     assert not found.has_drifted
-    assert "a run moved it" in found.skipped
+    assert "a run moved it" in found.failed
 
 
 @pytest.mark.parametrize(("share", "slices"), [(0.0001, 1), (0.01, 3), (0.5, 128), (1.0, 256)])
@@ -194,5 +118,22 @@ def test_rows_that_are_gone_are_told_and_stop_nobody_else():
 
     kept = Kept(stands("a_unique"), stands("rows", Mark("id", Position("delta", 5))))
     found = audited(Gone(), kept)
-    assert "the file is gone" in found["a_unique"].skipped
-    assert found["rows"].skipped == ""
+    assert "the file is gone" in found["a_unique"].failed
+    assert (found["a_unique"].skipped, found["rows"].failed) == ("", "")
+
+
+def test_a_rule_that_cannot_be_planned_is_not_passed_over():
+    nowhere = rejected_rule("lost", "table t does not exist")
+    absent = replace(nowhere, key="elsewhere", is_skipped=True)
+    plan = replace(plan_at(), rejected=(nowhere, absent))
+    auditor = Auditor(Counting(), Kept(), lambda _: TableSettings(), plan_at)
+    *_, lost, elsewhere = auditor.audit(plan, 1.0)
+    assert (lost.rule_key, lost.failed, lost.skipped) == ("lost", "table t does not exist", "")
+    assert (elsewhere.failed, elsewhere.skipped) == ("", "table t does not exist")
+    assert auditor.audit(plan, 1.0, ("lost",)) == [lost]
+
+
+def rejected_rule(key, reason):
+    return RejectedRule(
+        key=key, check="not_null", table_label="t", table=None, column_label="a", reason=reason
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import time
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -14,6 +15,7 @@ from accounting.small_runs import for_few_records
 from lakeproof import QualityCheck, run_checks
 from lakeproof.config import Config, TableSettings
 from lakeproof.errors import ConfigError
+from lakeproof.state.suppressing import Suppression, Suppressor
 from oracle.conditions import compare
 from oracle.kept_state import KeptState, store_in
 from oracle.live_tables import CATALOGS, opened
@@ -262,6 +264,8 @@ def test_who_requires_changes_is_told_which_table_has_none_and_what_to_do(spark)
     spark.sql(f"CREATE TABLE {plain} USING delta AS SELECT 1 AS id")
     check = QualityCheck("there", "not_null", plain, "id")
 
+    with pytest.raises(ConfigError, match="without a store"):
+        run_checks(spark, [check], require_incremental=True)
     with pytest.raises(ConfigError, match=r"plain.*ALTER TABLE .*enableChangeDataFeed"):
         scene.run([check], require_incremental=True)
     with pytest.raises(ConfigError, match=r"plain.*mode cdf"):
@@ -278,6 +282,33 @@ def test_who_requires_changes_is_told_which_table_has_none_and_what_to_do(spark)
         mode="cdf",
     )
     assert (forced["present"].mode, forced["present"].failing_rows) == ("cdf", 1)
+
+
+@pytest.mark.parametrize("table_format", ["delta", pytest.param("iceberg", marks=pytest.mark.slow)])
+def test_rows_that_are_shown_are_those_that_nobody_answers_for(spark, table_format):
+    scene = Scene(spark, table_format)
+    scene.orders.insert([order_row(number, 1, amount=90 + number) for number in (5, 6, 7, 8)])
+    checks = scene.checks("sane", "odd")
+    ids = {name: result.rule_id for name, result in scene.run(checks).items()}
+    suppressor = Suppressor(spark, scene.store)
+    accepted = [
+        row["hit_id"] for key, row in scene.hits(ids["sane"]).items() if order_of(key) in {4, 5}
+    ] + [row["hit_id"] for row in scene.hits(ids["odd"]).values()]
+    until = Suppression(NOW + timedelta(days=9), "ann", "known")
+    suppressor.set(suppressor.find(accepted), until)
+
+    for mode in ("cdf", "snapshot"):  # the first has nothing to read, the second reads everything
+        found = scene.run(checks, mode=mode)
+        assert (found["sane"].failing_rows, found["sane"].suppressed_rows) == (5, 2)
+        assert [order_of(key) for key in found["sane"].sample_keys] == [6, 7, 8]
+        assert [order_of(key) for key in found["odd"].sample_keys] == [4]
+    assert found["sane"].sample_values == ("amount=96", "amount=97", "amount=98")
+    over = scene.run(checks, mode="snapshot", days=10)["sane"]
+    assert [order_of(key) for key in over.sample_keys] == [4, 5, 6]
+
+
+def order_of(violation_key: str) -> int:
+    return int(json.loads(violation_key)["order_id"][1])
 
 
 def stored(scene: Scene, rule_id: str) -> list[str]:

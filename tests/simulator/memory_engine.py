@@ -24,7 +24,7 @@ from lakeproof.model.names import TableName
 from lakeproof.model.position import Position
 from lakeproof.model.reading import Mark, Mode
 from lakeproof.model.standing import Standing
-from lakeproof.model.violation import HitSummary
+from lakeproof.model.violation import HitSummary, Samples
 from lakeproof.model.weighing import Side, WeighKind
 from lakeproof.planning.fuse import within
 from lakeproof.planning.plan import Plan, TablePlan
@@ -69,6 +69,9 @@ class MemoryHits:
                 old.excess + row.present,
             )
         return found
+
+    def samples_without(self, rule_ids: Sequence[str], left_out: str) -> Mapping[str, Samples]:
+        raise NotImplementedError("nobody suppresses in the simulator")
 
     def release(self) -> None:
         pass

@@ -288,7 +288,10 @@ class MemoryStore:
     def suppressed(self, rule_ids: Sequence[str], now: datetime) -> Mapping[str, KeyTotals]:
         return {}
 
-    def sample_keys(self, rule_ids: Sequence[str]) -> Mapping[str, tuple[str, ...]]:
+    def suppressed_hits(self, rule_ids: Sequence[str], now: datetime) -> str:
+        raise NotImplementedError("nobody suppresses in the simulator")
+
+    def sample_keys(self, rule_ids: Sequence[str], now: datetime) -> Mapping[str, tuple[str, ...]]:
         return {}
 
     # ----------------------------------------------------------------------------------- results

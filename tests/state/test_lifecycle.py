@@ -34,10 +34,13 @@ def test_rules_that_lose_track_or_go_keep_their_violations(spark, weighed):
     weighed.batch("build", BUILT, 0, is_rebuilt=True)
     store, now = weighed.store(), START + timedelta(days=1)
     row, unique, reference = (weighed.rules[kind] for kind in ("row", "unique", "reference"))
-    assert store.sample_keys([row, unique]) == {
-        row: ("a", "b"),
-        unique: ('{"k":["i","1"]}', '{"k":null}', HIDDEN_NULL),
-    }
+    keys = ('{"k":["i","1"]}', '{"k":null}', HIDDEN_NULL)
+    assert store.sample_keys([row, unique], now) == {row: ("a", "b"), unique: keys}
+    suppress(weighed, until=now + timedelta(hours=1), only="a")
+    assert store.sample_keys([row, unique], now) == {row: ("b",), unique: keys}
+    assert store.sample_keys([row], now + timedelta(hours=2)) == {row: ("a", "b")}
+    accepted = spark.sql(store.suppressed_hits([row, unique], now)).collect()
+    assert [one["hit_id"] for one in accepted] == [weighed.violation("row", "a")["hit_id"]]
     besides = weighed.view([Weight("row", "a", -1), Weight("row", "c", 1), Weight("row", "d", 0)])
     view = store.known_keys([Weighed(row, WeighKind.ROW, 1, is_rebuilt=False)], besides)
     found = spark.sql(f"SELECT violation_key, occurrences FROM {view}").collect()
@@ -48,6 +51,7 @@ def test_rules_that_lose_track_or_go_keep_their_violations(spark, weighed):
         unique: KeyTotals(hits=3, occurrences=6, excess=5),
     }
     assert store.suppressed([row], now + timedelta(hours=2)) == {}, "it has run out"
+    assert store.sample_keys([row, unique], now) == {row: ("a", "b"), unique: keys}
 
     (batch,) = store.begin("gap", [weighed.work(1)], now)
     store.mark_unknown(batch, "gap", [row], now)
@@ -73,13 +77,14 @@ def test_rules_that_lose_track_or_go_keep_their_violations(spark, weighed):
     assert weighed.violation("reference", "orphan")["reopen_count"] == 0
 
 
-def suppress(weighed, until):
+def suppress(weighed, until, only=None):
     store = weighed.store()
     name = store._access.tables["violations"].sql
     moment = until.replace(tzinfo=None).isoformat(sep=" ")
     weighed.spark.sql(
         f"UPDATE {name} SET suppressed_until = TIMESTAMP_NTZ '{moment}', suppressed_by = 'me', "
         f"suppressed_why = 'known' WHERE table_fqn = '{weighed.table}'"
+        + (f" AND violation_key = '{only}'" if only else "")
     ).collect()
 
 

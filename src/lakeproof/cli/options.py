@@ -217,7 +217,9 @@ def mode_options(command: Command) -> Command:
             help="auto, statistics or scan.",
         ),
         click.option(
-            "--require-incremental", is_flag=True, help="Exit 2 rather than read a table whole."
+            "--require-incremental",
+            is_flag=True,
+            help="Exit 2 rather than fall back to whole tables.",
         ),
         click.option(
             "--mode",

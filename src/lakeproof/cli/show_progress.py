@@ -21,7 +21,7 @@ from lakeproof.cli.options import (
 from lakeproof.cli.sessions import require_lakehouse, session_for
 from lakeproof.cli.state_reader import state_reader
 from lakeproof.cli.streams import progress_on_stderr, results_only_on_stdout
-from lakeproof.errors import LakeproofError, short_message
+from lakeproof.errors import LakeproofError
 from lakeproof.gating.policy import EXIT_NOTHING
 from lakeproof.model.distance import Distance
 from lakeproof.model.names import TableName
@@ -60,8 +60,8 @@ def progress(
 ) -> None:
     """Show how far each rule has come, how far behind that is, and until when it helps.
 
-    Changes are kept for a time. A rule whose changes are gone is rebuilt from the whole table.
-    Exit 5 if no rule has progress.
+    Changes are kept for a time. The tables are asked whether those of each rule are still there;
+    where they are gone, a run rebuilds it from the whole table. Exit 5 if no rule has progress.
     """
     settings = where.settings()
     now = datetime.now(UTC)
@@ -110,11 +110,12 @@ def _stands(reader: StateReader, tables: tuple[str, ...]) -> list[RuleStand]:
 
 
 def _stand(row: Mapping[str, object], name: str) -> RuleStand:
+    """A rule with a new `name` keeps the old one in its progress until it has something to read."""
     processed = row["processed_at"] or row["updated_at"]
     rule_id = str(row["rule_id"])
     return RuleStand(
         table=str(row["table_fqn"]),
-        rule=str(row["rule_key"] or name or rule_id[:12]),
+        rule=str(name or row["rule_key"] or rule_id[:12]),
         rule_id=rule_id,
         mode=str(row["mode"]),
         mark=_mark(row["position"]),
@@ -151,19 +152,19 @@ def _number(value: object) -> int:
 def _measured(spark: SparkSession, stands: Iterable[RuleStand]) -> Iterable[RuleStand]:
     """The same with how far each is behind; one look for rules that stand alike."""
     from lakeproof.engines.spark.retention import distance_of
-    from lakeproof.state.access import spark_errors
 
-    unreadable: tuple[type[Exception], ...] = (*spark_errors(), LakeproofError)
-    known: dict[tuple[str, Mark], Distance] = {}
+    known: dict[tuple[str, Mark, str], Distance] = {}
     for stand in stands:
         if stand.mark is None:
             yield stand
             continue
-        asked = (stand.table, stand.mark)
+        asked = (stand.table, stand.mark, stand.mode)
         if asked not in known:
+            table = TableName.parse(stand.table)
             try:
-                known[asked] = distance_of(spark, TableName.parse(stand.table), stand.mark)
-            except unreadable as problem:
-                told = f"its table cannot be read: {short_message(problem)}"
-                known[asked] = Distance(told)
+                known[asked] = distance_of(spark, table, stand.mark, stand.mode)
+            except LakeproofError as problem:
+                # Without history they may be files or a frame, checked under a name of their own.
+                is_table = stand.mark.position is not None
+                known[asked] = Distance(unreadable=str(problem) if is_table else "")
         yield replace(stand, distance=known[asked])

@@ -23,7 +23,12 @@ from lakeproof.cli.streams import progress_on_stderr, results_only_on_stdout
 from lakeproof.cli.suites import Suite, all_checks, label_of, load_suites
 from lakeproof.config import Config
 from lakeproof.errors import ConfigError
-from lakeproof.gating.policy import EXIT_CLOSED_BY_DATA, EXIT_NOTHING
+from lakeproof.gating.policy import (
+    EXIT_CLOSED_BY_DATA,
+    EXIT_NOT_EVALUATED,
+    EXIT_NOTHING,
+    EXIT_OPEN,
+)
 from lakeproof.model.nearest import nearest
 from lakeproof.model.printable import counted, printable
 from lakeproof.reporting.document import document_text
@@ -70,8 +75,8 @@ def audit(  # noqa: PLR0913 (one per option)
 ) -> None:
     """Count a part of the keys again, from the tables where the rules stand.
 
-    Give the suites as they are run. Exit 1 if kept state differs and is not rebuilt, 5 if no
-    rule of them keeps an index that can be counted again.
+    Give the suites as they are run. Exit 1 if kept state differs and is not rebuilt, else 3 if a
+    rule could not be counted, 5 if no rule of them keeps an index that can be counted again.
     """
     from lakeproof.planning.settings import with_keys
 
@@ -92,10 +97,16 @@ def audit(  # noqa: PLR0913 (one per option)
             results.write(document_text(_document(found, share, run_id)))
         else:
             results.write_report(inert("\n".join(_lines(found, run_id))))
-    if drifted and not run_id:
-        ctx.exit(EXIT_CLOSED_BY_DATA)
-    if all(one.skipped for one in found):
-        ctx.exit(EXIT_NOTHING)
+    ctx.exit(_exit_code(found, is_rebuilt=bool(run_id)))
+
+
+def _exit_code(found: Sequence[Audited], *, is_rebuilt: bool) -> int:
+    """What is known to be wrong weighs most, then what is not known."""
+    if any(one.has_drifted for one in found) and not is_rebuilt:
+        return EXIT_CLOSED_BY_DATA
+    if any(one.failed for one in found):
+        return EXIT_NOT_EVALUATED
+    return EXIT_NOTHING if all(one.skipped for one in found) else EXIT_OPEN
 
 
 def _audited(
@@ -132,7 +143,7 @@ def _audited(
 
 
 def _refuse_unknown(plan: Plan, names: Sequence[str]) -> None:
-    known = [rule.key for rule in plan.rules]
+    known = [*(rule.key for rule in plan.rules), *(rule.key for rule in plan.rejected)]
     for name in names:
         if name not in known:
             near = nearest(name, known)
@@ -173,6 +184,8 @@ def _lines(found: Sequence[Audited], run_id: str) -> list[str]:
         name = f"{printable(one.rule_key)} on {printable(one.table)}"
         if one.skipped:
             lines.append(f"SKIPPED  {name}: {printable(one.skipped)}")
+        elif one.failed:
+            lines.append(f"UNKNOWN  {name}: {printable(one.failed)}")
         elif one.has_drifted:
             facts = [f"{one.different:,} of {counted(one.keys, 'key')} differ"]
             facts = facts if one.different else []
@@ -181,10 +194,15 @@ def _lines(found: Sequence[Audited], run_id: str) -> list[str]:
         else:
             keys = f"{counted(one.keys, 'key')} and all numbers" if one.keys else "all numbers"
             lines.append(f"EQUAL    {name}: {keys}")
-    drifted = sum(1 for one in found if one.has_drifted)
+    unknown = [one for one in found if one.failed]
+    if unknown:
+        lines.append(
+            f"{counted(len(unknown), 'rule')} could not be audited. Where rows are gone, run the "
+            "suite: its rules then stand where there are rows to count"
+        )
     if run_id:
         lines.append(f"rebuilt by run {run_id}")
-    elif drifted:
+    elif any(one.has_drifted for one in found):
         lines.append("Next: the same with --rebuild")
     return lines
 
@@ -203,6 +221,7 @@ def _document(found: Sequence[Audited], share: float, run_id: str) -> dict[str, 
                 "numbers": list(one.numbers),
                 "drifted": one.has_drifted,
                 "skipped": one.skipped or None,
+                "failed": one.failed or None,
             }
             for one in found
         ],

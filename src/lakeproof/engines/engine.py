@@ -11,7 +11,7 @@ from lakeproof.config import TableSettings
 from lakeproof.model.pairing import PairFound
 from lakeproof.model.reading import Mark, Mode, Reading
 from lakeproof.model.standing import Standing
-from lakeproof.model.violation import HitSummary
+from lakeproof.model.violation import HitSummary, Samples
 from lakeproof.planning.pairs.steps import PairStep
 from lakeproof.planning.plan import CallStep, TablePlan
 from lakeproof.planning.possible import FileFacts
@@ -28,6 +28,9 @@ class Hits(Protocol):
 
     def summaries(self) -> Mapping[str, HitSummary]:
         """What they amount to per rule_id; this reads the table, the first time."""
+
+    def samples_without(self, rule_ids: Sequence[str], left_out: str) -> Mapping[str, Samples]:
+        """A few of each of these rules whose hit_id is not in `left_out`, an SQL of such."""
 
     def release(self) -> None:
         """Let the engine forget them."""

@@ -14,7 +14,8 @@ class Distance:
 
     `problem` says why the changes after the mark are not to be had; '' if nothing is known against
     it. Else `commits` counts those after it. The oldest thing that a run needs for them is from
-    `since`, and the table keeps such things for `kept_for`.
+    `since`, and the table keeps such things for `kept_for`. `unreadable` says why the table itself
+    is not to be had, so that nothing else is known.
     """
 
     problem: str = ""
@@ -22,6 +23,7 @@ class Distance:
     commits: int | None = None
     since: datetime | None = None
     kept_for: timedelta | None = None
+    unreadable: str = ""
 
     def used(self, now: datetime) -> float | None:
         """The share of the time that is over; above 1 they may be gone. None if it does not run."""

@@ -29,18 +29,23 @@ class Watermark:
     """The highest value that was read, typed: text of the value under the name of its type.
 
     Moments are microseconds since 1970 in UTC, so that no session's zone takes part; those without
-    zone are local, with the zone in the type.
+    zone are local, with the zone in the type. Dates are days since then.
     """
 
     type: str
     value: str
 
     def __str__(self) -> str:
-        """Moments as people write them, all else as it is."""
-        if not self.type.startswith("timestamp"):
+        """Dates and moments as people write them, all else as it is."""
+        is_date = self.type == "date"
+        if not (is_date or self.type.startswith("timestamp")):
             return self.value
-        moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=int(self.value))
-        return f"{moment:%Y-%m-%d %H:%M:%S.%f}"
+        unit = timedelta(days=1) if is_date else timedelta(microseconds=1)
+        try:
+            moment = datetime(1970, 1, 1, tzinfo=UTC) + int(self.value) * unit
+        except OverflowError:  # outside of Python's calendar
+            return self.value
+        return f"{moment:%Y-%m-%d}" if is_date else f"{moment:%Y-%m-%d %H:%M:%S.%f}"
 
 
 @dataclass(frozen=True, slots=True)

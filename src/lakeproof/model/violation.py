@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 
@@ -11,6 +11,10 @@ class ViolationStatus(StrEnum):
     RESOLVED = "resolved"
     UNKNOWN = "unknown"
     """Was open when its rule lost track of the table, and has not been looked at since."""
+
+
+Samples = tuple[tuple[str, str], ...]
+"""The canonical keys of a few bad rows, each with what the checked columns held there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,3 +33,11 @@ class HitSummary:
     excess: int
     sample_keys: tuple[str, ...] = ()
     sample_values: tuple[str, ...] = ()
+
+    def showing(self, samples: Samples) -> HitSummary:
+        """The same with other rows to show."""
+        return replace(
+            self,
+            sample_keys=tuple(key for key, _ in samples),
+            sample_values=tuple(value for _, value in samples),
+        )

@@ -165,11 +165,10 @@ def _table_node(table: TablePlan) -> _Node:
 def _step_nodes(table: TablePlan) -> Iterable[_Node]:
     """What each action over the whole table answers."""
     fused = fused_rules(table)
-    if table.needs_scan:
-        yield _Node(
-            f"scan: 1 action, rules fused = {len(fused)}",
-            tuple(_Node(_rule_text(rule)) for rule in fused),
-        )
+    if fused or table.needs_scan:
+        told = f"scan: 1 action, rules fused = {len(fused)}"
+        rules = tuple(_Node(_rule_text(rule)) for rule in fused)
+        yield _Node(told if table.needs_scan else "no scan: the file statistics decide", rules)
     beside: tuple[_Beside, ...] = (
         *table.queries,
         *table.measures,

@@ -231,7 +231,7 @@ class TablePlan:
     rows good, `alone` those that read no other table. `reads` says
     what each rule is about to read, and `mode_advice` what would make the table incremental; both
     are known only where state is kept. `statistics` tells what those of the files decide, if they
-    were asked.
+    were asked, and `proven` are the rules that they decide.
     """
 
     pinned: PinnedTable
@@ -252,6 +252,7 @@ class TablePlan:
     reads: tuple[Share, ...] = ()
     mode_advice: str = ""
     statistics: str = ""
+    proven: frozenset[str] = frozenset()
 
     @property
     def weighed(self) -> Mapping[str, WeighKind]:
@@ -281,7 +282,8 @@ class TablePlan:
     @property
     def needs_scan(self) -> bool:
         """Whether a rule looks at the table itself; comparisons with another one read it anew."""
-        return {rule.rule_id for rule in self.rules} > {step.rule_id for step in self.pairs}
+        rules = {rule.rule_id for rule in self.rules}
+        return rules > {step.rule_id for step in self.pairs} and not rules <= self.proven
 
     @property
     def listing_pairs(self) -> tuple[CompareStep | AggregateStep, ...]:

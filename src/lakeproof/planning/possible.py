@@ -7,6 +7,7 @@ never too narrow: what is not known may be anything.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
@@ -24,6 +25,7 @@ _MOMENTS = {
 """A moment is compared with one of its own kind only: casts between kinds are not monotone."""
 
 _TEXT = "text"
+_NUMBER = re.compile(r"-?[0-9]+(\.[0-9]*)?(e[+-]?[0-9]+)?", re.IGNORECASE)
 _LISTED_MAX = 50
 """A longer list decides hardly ever: a file must hold one value, or none between the listed."""
 
@@ -272,8 +274,8 @@ def _kind(value: exp.Expr) -> object:
     if isinstance(value, exp.Neg):
         return _kind(value.this) if _is_number(value) else None
     if isinstance(value, exp.Cast):
-        is_literal = isinstance(value.this, exp.Literal)
-        return value.to.this if is_literal and not value.to.expressions else None
+        is_plain = not value.to.expressions or value.to.is_type(exp.DataType.Type.DECIMAL)
+        return value.to.this if is_plain and isinstance(value.this, exp.Literal) else None
     if not isinstance(value, exp.Literal):
         return None
     if value.is_string:
@@ -282,9 +284,15 @@ def _kind(value: exp.Expr) -> object:
 
 
 def _is_number(value: exp.Expr) -> bool:
-    """Whether it is made of a number: 'NaN' as a DOUBLE is none that bounds tell of."""
+    """Whether it is written as a number."""
     literal = value.find(exp.Literal)
     return literal is not None and not literal.is_string
+
+
+def _is_of_number(value: exp.Expr) -> bool:
+    """Whether it is made of a number: 'NaN' as a DOUBLE is none that bounds tell of."""
+    literal = value.find(exp.Literal)
+    return literal is not None and _NUMBER.fullmatch(literal.name) is not None
 
 
 def _fits(column: Column, value: exp.Expr) -> bool:
@@ -298,7 +306,7 @@ def _fits(column: Column, value: exp.Expr) -> bool:
         literal = value.find(exp.Literal)  # DATE 'today' is no constant
         return kind in _MOMENTS[family] and literal is not None and literal.name[:1].isdigit()
     is_numeric = isinstance(kind, str) or kind in exp.DataType.NUMERIC_TYPES
-    return family.is_number and is_numeric and _is_number(value)
+    return family.is_number and is_numeric and _is_of_number(value)
 
 
 _READERS: Mapping[type[exp.Expr], Callable[[_Reader, exp.Expr], Possible]] = {

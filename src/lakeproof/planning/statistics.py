@@ -89,10 +89,10 @@ class StatisticsStep:
         """The files that must be read."""
         return f"SELECT {self.path} AS path FROM {self.files} WHERE {_READ}"
 
-    def sample_sql(self, files: int, *, is_unread: bool) -> str:
-        """So many files to look into, the same ones in every run; only such as are not read."""
+    def sample_sql(self, files: int, seed: int, *, is_unread: bool) -> str:
+        """So many files to look into, others for another seed; only such as are not read."""
         among = f" WHERE NOT {_READ}" if is_unread else ""
-        order = f"ORDER BY xxhash64({self.path}), {self.path} LIMIT {files}"
+        order = f"ORDER BY xxhash64({self.path}, {seed}L), {self.path} LIMIT {files}"
         return f"SELECT {self.path} AS path FROM {self.files}{among} {order}"
 
     def values_sql(self, rule_ids: Iterable[str], paths: Sequence[str]) -> str:

@@ -211,14 +211,17 @@ def _with_hash(branches: Sequence[str]) -> str:
 
 
 def _key_branch(rule_id: str, side: Side, rows: KeyedRows, relation: str) -> str:
-    """Rows by the rule's key. Grouped by value: the key's text is written once for each key."""
+    """Rows by the rule's key. Grouped by value: the key's text is written once for each key.
+
+    A key whose rows cancel out, as an update's do that leaves it alone, is not touched.
+    """
     where = f"\nWHERE {rows.inside}" if rows.inside else ""
     return (
         f"SELECT '{rule_id}' AS rule_id, '{side}' AS side, violation_key, near, weight, "
         "weight AS present, has_null\n"
         f"FROM (SELECT {rows.key_sql} AS violation_key, {rows.near_sql} AS near, "
         f"sum({WEIGHT}) AS weight, {rows.has_null_sql} AS has_null\n"
-        f"FROM {relation}{where}\nGROUP BY {rows.group_sql})"
+        f"FROM {relation}{where}\nGROUP BY {rows.group_sql}\nHAVING sum({WEIGHT}) <> 0)"
     )
 
 

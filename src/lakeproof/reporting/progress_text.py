@@ -37,11 +37,11 @@ class RuleStand:
 
     @property
     def place(self) -> str:
-        """`version 12`, `snapshot 42`, `2025-01-01 00:00:00`."""
+        """`version 12`, `snapshot 42`, `2025-01-01 00:00:00.000000`."""
         if self.mark is None:
             return "a place that is not known"
         if self.mark.watermark is not None:
-            return printable(self.mark.watermark.value)
+            return printable(str(self.mark.watermark))
         return str(self.mark.position) if self.mark.position else "no history"
 
 
@@ -60,14 +60,18 @@ def progress_text(stands: Sequence[RuleStand], now: datetime) -> str:
 
 
 def warnings_of(stands: Iterable[RuleStand], now: datetime) -> list[str]:
-    """One for each table whose changes may soon be gone, or are."""
+    """One for each table that is gone, or whose changes may soon be gone, or are."""
     found: dict[str, str] = {}
     for stand in stands:
         distance = stand.distance
-        if distance is None or stand.mode == "snapshot":
+        if distance is None:
             continue
         used = distance.used(now)
-        if distance.problem:
+        if distance.unreadable:
+            found[stand.table] = f"{distance.unreadable}; a run can evaluate none of its rules"
+        elif stand.mode == "snapshot":
+            continue
+        elif distance.problem:
             found[stand.table] = f"{stand.table}: {distance.problem}; the next run rebuilds"
         elif used is not None and used > WARN_ABOVE:
             found.setdefault(
@@ -89,8 +93,9 @@ def _stand_text(stand: RuleStand, now: datetime) -> str:
     distance = stand.distance
     if distance is not None:
         used = distance.used(now)
-        if distance.problem:
-            told.append(distance.problem)
+        problem = distance.unreadable or distance.problem
+        if problem:
+            told.append(printable(problem))
         elif distance.commits is not None:
             behind = f"{counted(distance.commits, 'commit')} behind" if distance.commits else ""
             told.append(behind or "at the head")
@@ -115,11 +120,14 @@ def _stand_document(stand: RuleStand, now: datetime) -> dict[str, object]:
         "rule_id": stand.rule_id,
         "mode": stand.mode,
         "position": {"kind": position.kind, "value": position.value} if position else None,
-        "watermark": {"type": watermark.type, "value": watermark.value} if watermark else None,
+        "watermark": {"type": watermark.type, "value": watermark.value, "text": str(watermark)}
+        if watermark
+        else None,
         "processed_at": stand.processed_at,
         "run_id": stand.run_id,
         "batch_seq": stand.batch_seq,
         "generation": stand.generation,
+        "unreadable": distance.unreadable if distance else None,
         "problem": distance.problem if distance else None,
         "commits_behind": distance.commits if distance else None,
         "needed_since": distance.since.astimezone(UTC).replace(tzinfo=None)

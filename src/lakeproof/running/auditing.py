@@ -19,7 +19,7 @@ from lakeproof.errors import LakeproofError, error_text
 from lakeproof.model.names import TableName, quote
 from lakeproof.model.position import Position
 from lakeproof.model.reading import Mark, Mode
-from lakeproof.model.rule import Rule
+from lakeproof.model.rule import RejectedRule, Rule
 from lakeproof.model.standing import Standing
 from lakeproof.model.weighing import WeighKind
 from lakeproof.planning.plan import Plan, TablePlan
@@ -46,7 +46,8 @@ class Audited:
     """What became of one rule.
 
     Of `keys` that were looked at, `different` weigh something else than the index says; `numbers`
-    are those that differ among the rule's own. `skipped` is why nothing was looked at.
+    are those that differ among the rule's own. `skipped` says why there is nothing to count again,
+    `failed` why what there is could not be counted: whether that is right is not known.
     """
 
     rule_key: str
@@ -56,6 +57,7 @@ class Audited:
     different: int = 0
     numbers: tuple[str, ...] = ()
     skipped: str = ""
+    failed: str = ""
 
     @property
     def has_drifted(self) -> bool:
@@ -73,7 +75,7 @@ class Auditor:
     timeout_seconds: float | None = None
 
     def audit(self, plan: Plan, share: float, rule_keys: Collection[str] = ()) -> list[Audited]:
-        """One answer for each rule, in the order of the plan; `share` of the keys is looked at."""
+        """One answer for each rule, those that cannot be planned last; `share` of the keys."""
         rules = [rule for rule in plan.rules if not rule_keys or rule.key in rule_keys]
         known = self.store.progress(list(dict.fromkeys(rule.rule_id for rule in rules)))
         slices = _slices(share)
@@ -84,7 +86,7 @@ class Auditor:
             stands = known.get(rule.rule_id)
             reason = _why_not(tables[rule.table], rule, stands)
             if reason or stands is None or stands.mark is None:
-                answers[rule.rule_id] = _skipped(rule, reason)
+                answers[rule.rule_id] = _answer(rule, skipped=reason)
             else:
                 stand = (rule.table, stands.mode, stands.mark, stands.parent)
                 groups.setdefault(stand, []).append(rule)
@@ -92,9 +94,13 @@ class Auditor:
             try:
                 found = self._recount(mode, mark, parent, together, known, slices)
             except Exception as problem:  # noqa: BLE001 (its rows may be gone; others are counted)
-                found = [_skipped(rule, error_text(problem)) for rule in together]
+                found = [_answer(rule, failed=error_text(problem)) for rule in together]
             answers.update({one.rule_id: self._settled(one, known) for one in found})
-        return [replace(answers[rule.rule_id], rule_key=rule.key) for rule in rules]
+        unplanned = [rule for rule in plan.rejected if not rule_keys or rule.key in rule_keys]
+        return [
+            *(replace(answers[rule.rule_id], rule_key=rule.key) for rule in rules),
+            *(_unplanned(rule) for rule in unplanned),
+        ]
 
     def _settled(self, found: Audited, known: Mapping[str, RuleProgress]) -> Audited:
         """The same, unless a run moved the rule while its rows were counted."""
@@ -107,7 +113,7 @@ class Auditor:
             found.rule_key,
             found.rule_id,
             found.table,
-            skipped="a run moved it while it was counted. Audit again",
+            failed="a run moved it while it was counted. Audit again",
         )
 
     def _recount(
@@ -127,7 +133,7 @@ class Auditor:
             weights = [own, *self._weighed_parents(held, plan, ids)]
             errors = {name: why for one in weights for name, why in one.errors.items()}
             return [
-                _skipped(rule, errors[rule.rule_id])
+                _answer(rule, failed=errors[rule.rule_id])
                 if rule.rule_id in errors
                 else self._compared(rule, plan, weights, known[rule.rule_id], slices)
                 for rule in rules
@@ -218,8 +224,16 @@ def _why_not(plan: TablePlan, rule: Rule, stands: RuleProgress | None) -> str:
     return ""
 
 
-def _skipped(rule: Rule, reason: str) -> Audited:
-    return Audited(rule.key, rule.rule_id, str(rule.table), skipped=reason)
+def _answer(rule: Rule, *, skipped: str = "", failed: str = "") -> Audited:
+    return Audited(rule.key, rule.rule_id, str(rule.table), skipped=skipped, failed=failed)
+
+
+def _unplanned(rule: RejectedRule) -> Audited:
+    """A rule whose table is gone, say: what is kept of it cannot be held against anything."""
+    found = Audited(rule.key, rule.rule_id, str(rule.table or rule.table_label))
+    if rule.is_skipped:
+        return replace(found, skipped=rule.reason)
+    return replace(found, failed=rule.reason)
 
 
 def _table_of(plan: Plan, table: TableName) -> TablePlan:

@@ -25,8 +25,6 @@ from lakeproof.planning.withholding import is_withheld
 from lakeproof.running.evaluate import evaluate_table
 from lakeproof.running.findings import TableFindings
 from lakeproof.running.incremental import (
-    WeighedTable,
-    Weigher,
     findings_of,
     grown_by,
     moved,
@@ -38,8 +36,10 @@ from lakeproof.running.judging import evaluation_of
 from lakeproof.running.progress import Listener, StepDone, ignore
 from lakeproof.running.reads import TableRead, Wanted
 from lakeproof.running.result_draft import ResultDraft, RunLabels
+from lakeproof.running.shown_rows import show_what_counts
 from lakeproof.running.standings import standings_of
 from lakeproof.running.time_budget import TimeBudget
+from lakeproof.running.weigher import WeighedTable, Weigher
 from lakeproof.state.quarantine import Quarantine
 from lakeproof.state.store import Batch, Move, Store
 
@@ -187,7 +187,7 @@ class Evaluator:
                 self.store.retire(batch, self.labels.run_id, gone, plan.now)
         if run.weighed is not None:
             run.news = {**dict.fromkeys(run.weighed.resting, 0), **run.news}
-            samples = self._samples(run.weighed)
+            samples = self._samples(run.weighed, plan)
             run.standing = list(findings_of(run.weighed, plan.now, samples, previous))
 
     def _assign(self, run: _TableRun, batch: Batch, plan: Plan) -> None:
@@ -207,9 +207,9 @@ class Evaluator:
             self._timed(what, lambda: put_into_violations(weighed, store, batch, run_id, plan.now))
             run.news.update(weighed.news)
 
-    def _samples(self, weighed: WeighedTable) -> Mapping[str, tuple[str, ...]]:
+    def _samples(self, weighed: WeighedTable, plan: Plan) -> Mapping[str, tuple[str, ...]]:
         bad = [name for name, of in weighed.standings.items() if of.keys.hits]
-        return self.store.sample_keys(bad) if bad and self.store is not None else {}
+        return self.store.sample_keys(bad, plan.now) if bad and self.store is not None else {}
 
     def _results(self, runs: Sequence[_TableRun], plan: Plan) -> dict[str, CheckResult]:
         executed_at = plan.now.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S.%f")
@@ -217,6 +217,8 @@ class Evaluator:
         by_key = {rule.key: draft.rejected(rule) for rule in plan.rejected}
         suppressed = self._suppressed(runs, plan)
         for run in runs:
+            if run.whole is not None and self.store is not None:
+                show_what_counts(run.whole, suppressed, self.store, self.listener)
             reasons = run.read.reasons
             for found in run.findings:
                 for rule in found.plan.rules:

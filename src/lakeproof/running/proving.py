@@ -159,6 +159,8 @@ class Prover:
         share = self.proving.verified_share
         if not share:
             return {}, 0
+        assert plan.pinned.position is not None  # noqa: S101 (`is_wanted` has looked)
+        seed = plan.pinned.position.value  # in time every file has its turn
         verifier = _Verifier(plan, self.engine, step, limit)
         lies: dict[str, str] = {}
         files = 0
@@ -166,7 +168,8 @@ class Prover:
         for rule_ids, is_unread in ((decided.proven, False), (mixed, True)):
             among = decided.files - decided.files_read if is_unread else decided.files
             if rule_ids and among:
-                sample = step.sample_sql(max(1, round(share * among)), is_unread=is_unread)
+                size = max(1, round(share * among))
+                sample = step.sample_sql(size, seed, is_unread=is_unread)
                 paths = self.engine.fetch_texts(sample, limit)
                 lies.update(verifier.lies(paths, rule_ids))
                 files = max(files, len(paths))

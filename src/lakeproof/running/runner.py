@@ -35,7 +35,8 @@ from lakeproof.planning.plan import Plan, TablePlan
 from lakeproof.running.evaluation import Evaluated, Evaluator
 from lakeproof.running.judging import needs_previous
 from lakeproof.running.progress import Listener, StepDone, ignore
-from lakeproof.running.reads import ReadPlanner, TableRead, Wanted, read_whole
+from lakeproof.running.read_planner import ReadPlanner
+from lakeproof.running.reads import TableRead, Wanted, read_whole
 from lakeproof.running.result_draft import RunLabels
 from lakeproof.running.retiring import retired_rules, retiring_moves
 from lakeproof.running.time_budget import TimeBudget

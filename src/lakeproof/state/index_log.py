@@ -115,26 +115,15 @@ class _GoingOn:
         *,
         may_broadcast: bool,
     ) -> str:
-        """The rows of the index that the keys touch; keys that lie anywhere apart.
+        """The rows of the index that the keys touch.
 
         Rules with many rows come first: conditions are tried in their order, row by row.
         """
-        index = self.access.tables["key_index"]
         sizes = {name: sum(one.rows for one in named) for name, named in attempts.items()}
-        largest_first = sorted(ranges.items(), key=lambda one: -sizes.get(one[0], 0))
-        parts = []
-        for is_placed in (True, False):
-            some = {name: of for name, of in largest_first if (of.low is not None) == is_placed}
-            if some:
-                named = {name: of for name, of in attempts.items() if name in some}
-                visible = key_index.visible_sql(index, named, some)
-                parts.append(
-                    key_index.among_sql(
-                        visible, keys_view, is_placed=is_placed, may_broadcast=may_broadcast
-                    )
-                )
-        nothing = key_index.visible_sql(index, {})
-        return "\nUNION ALL\n".join(parts) or nothing
+        largest_first = dict(sorted(ranges.items(), key=lambda one: -sizes.get(one[0], 0)))
+        named = {name: of for name, of in attempts.items() if name in ranges}
+        visible = key_index.visible_sql(self.access.tables["key_index"], named, largest_first)
+        return key_index.among_sql(visible, keys_view, may_broadcast=may_broadcast)
 
     def _attempts(self, rule_id: str) -> tuple[Attempt, ...]:
         head = self.heads.get(rule_id)

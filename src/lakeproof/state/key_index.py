@@ -2,7 +2,7 @@
 
 A batch looks up the keys that it touches, tells from what they weighed before and weigh after it
 which violations open and close, and appends its own weights. Rows are sorted by `near`, so that a
-look-up of keys that lie together opens few files.
+look-up of keys that lie together opens few files. It goes by the two numbers of a key's hash.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import TypeVar
 
 from lakeproof.model.names import TableName, quote
-from lakeproof.model.weighing import KEY_HASH, Resolution, Side, WeighKind
+from lakeproof.model.weighing import KEY_HASH, KEY_NUMBERS, Resolution, Side, WeighKind
 from lakeproof.state import literals
 from lakeproof.state.attempts import Attempt, is_named
 from lakeproof.state.store import Batch, Weighed
@@ -71,7 +71,9 @@ def keys_sql(incoming: str, strays: str) -> str:
 
     A stray is a key whose stored violation must be assigned again although nothing changed.
     """
+    numbers = ", ".join(f"{value} AS {name}" for name, value in KEY_NUMBERS.items())
     return f"""
+SELECT *, {numbers} FROM (
 SELECT rule_id, key_hash, max(violation_key) AS violation_key,
        CAST(sum(if(side = {OWN}, weight, 0)) AS BIGINT) AS own,
        CAST(sum(if(side = {PARENT}, weight, 0)) AS BIGINT) AS parent,
@@ -84,7 +86,7 @@ FROM (
   SELECT rule_id, {OWN}, {KEY_HASH}, violation_key, CAST(NULL AS BIGINT), 0L, 0L, false, true
   FROM ({strays})
 )
-GROUP BY rule_id, key_hash"""
+GROUP BY rule_id, key_hash)"""
 
 
 def strays_sql(violations: TableName, progress: TableName, bases: Mapping[str, int]) -> str:
@@ -130,22 +132,22 @@ def visible_sql(
     return f"SELECT * FROM {index.sql} WHERE ({counting or 'false'}){narrowed}"
 
 
-def among_sql(visible: str, keys_view: str, *, is_placed: bool, may_broadcast: bool) -> str:
+def among_sql(visible: str, keys_view: str, *, may_broadcast: bool) -> str:
     """Visible rows of these keys only.
 
-    Keys that are `placed` are looked up by their number first, and what is left by their hash: of
-    a large index nearly all rows are turned away by the number alone, at a fraction of the cost.
+    A number alone turns nearly all rows of a large index away, at a fraction of the cost; what is
+    left is looked up by the whole of its hash, and by its rule.
     """
-    if is_placed and may_broadcast:
+    if may_broadcast:
         visible = (
             f"SELECT /*+ BROADCAST(p) */ v.* FROM ({visible}) v LEFT SEMI JOIN "
-            f"(SELECT near FROM {quote(keys_view)} UNION SELECT 0L) p ON p.near = v.near"
+            f"(SELECT key_low FROM {quote(keys_view)}) p ON p.key_low = v.key_low"
         )
     hint = "/*+ BROADCAST(k) */ " if may_broadcast else ""
     return (
         f"SELECT {hint}i.* FROM ({visible}) i LEFT SEMI JOIN "
-        f"(SELECT rule_id, key_hash FROM {quote(keys_view)}) k "
-        "ON k.key_hash = i.key_hash AND k.rule_id = i.rule_id"
+        f"(SELECT rule_id, key_high, key_low FROM {quote(keys_view)}) k "
+        "ON k.key_low = i.key_low AND k.key_high = i.key_high AND k.rule_id = i.rule_id"
     )
 
 
@@ -156,18 +158,19 @@ def touched_sql(keys: str, visible: str, kinds: Mapping[str, WeighKind]) -> str:
     """
     return f"""
 WITH before AS (
-  SELECT rule_id, key_hash, CAST(sum(if(side = {OWN}, `count`, 0)) AS BIGINT) AS own,
+  SELECT rule_id, key_high, key_low, CAST(sum(if(side = {OWN}, `count`, 0)) AS BIGINT) AS own,
          CAST(sum(if(side = {PARENT}, `count`, 0)) AS BIGINT) AS parent,
          bool_or(coalesce(has_null, false)) AS has_null
   FROM ({visible})
-  GROUP BY rule_id, key_hash
+  GROUP BY rule_id, key_high, key_low
 ), summed AS (
   SELECT k.rule_id, k.key_hash, k.violation_key, k.near, k.own AS own_weight,
          k.parent AS parent_weight, k.present, k.is_stray, {_kind_sql(kinds)} AS kind,
          k.has_null OR coalesce(before.has_null, false) AS has_null,
          coalesce(before.own, 0L) AS own_before, coalesce(before.parent, 0L) AS parent_before,
          coalesce(before.own, 0L) + k.own AS own, coalesce(before.parent, 0L) + k.parent AS parent
-  FROM {keys} k LEFT JOIN before ON before.rule_id = k.rule_id AND before.key_hash = k.key_hash
+  FROM {keys} k LEFT JOIN before ON before.rule_id = k.rule_id
+    AND before.key_high = k.key_high AND before.key_low = k.key_low
 ), judged AS (
   SELECT *, {_open_sql("own_before", "parent_before")} AS was_open,
          {_open_sql("own", "parent")} AS is_open
@@ -224,6 +227,7 @@ class Append:
             "batch_seq": f"{self.batch.batch_seq}L",
             "epoch": f"{self.batch.epoch}L",
             "token": literals.text(own.token),
+            **KEY_NUMBERS,
         }
         names = [column.name for column in KEY_INDEX.columns]
         selected = ", ".join(f"{fixed.get(name, f'`{name}`')} AS `{name}`" for name in names)

@@ -32,23 +32,30 @@ class OpenViolations:
         rows = self.access.read(
             "SELECT rule_id, count(*) AS hits, CAST(sum(occurrences) AS BIGINT) AS occurrences, "
             f"CAST(sum(occurrences - if({_HAS_NULL}, 0, 1)) AS BIGINT) AS excess "
-            f"{self._from(rule_ids)} AND suppressed_until > {literals.moment(now)} "
-            "GROUP BY rule_id"
+            f"{self._from(rule_ids)} AND {_is_suppressed(now)} GROUP BY rule_id"
         )
         return {
             row["rule_id"]: KeyTotals(row["hits"], row["occurrences"], row["excess"])
             for row in rows
         }
 
-    def sample_keys(self, rule_ids: Sequence[str]) -> Mapping[str, tuple[str, ...]]:
+    def suppressed_hits(self, rule_ids: Sequence[str], now: datetime) -> str:
+        return f"SELECT hit_id {self._from(rule_ids)} AND {_is_suppressed(now)}"
+
+    def sample_keys(self, rule_ids: Sequence[str], now: datetime) -> Mapping[str, tuple[str, ...]]:
         rows = self.access.read(
-            "SELECT rule_id, violation_key FROM (SELECT rule_id, violation_key, row_number() "
-            f"OVER (PARTITION BY rule_id ORDER BY violation_key) AS place {self._from(rule_ids)}) "
+            "SELECT * FROM (SELECT *, row_number() OVER "
+            "(PARTITION BY rule_id ORDER BY is_suppressed, violation_key) AS place "
+            f"FROM (SELECT rule_id, violation_key, coalesce({_is_suppressed(now)}, false) "
+            f"AS is_suppressed {self._from(rule_ids)})) "
             f"WHERE place <= {SAMPLE_KEYS_MAX} ORDER BY rule_id, place"
         )
+        counting = {row["rule_id"] for row in rows if not row["is_suppressed"]}
         keys: dict[str, tuple[str, ...]] = {}
         for row in rows:
-            keys[row["rule_id"]] = (*keys.get(row["rule_id"], ()), row["violation_key"])
+            name = row["rule_id"]
+            if not (row["is_suppressed"] and name in counting):
+                keys[name] = (*keys.get(name, ()), row["violation_key"])
         return keys
 
     def _from(self, rule_ids: Sequence[str]) -> str:
@@ -57,3 +64,8 @@ class OpenViolations:
             f"FROM {self.access.tables['violations'].sql} "
             f"WHERE rule_id IN ({literals.texts(rule_ids)}) AND status = {OPEN}"
         )
+
+
+def _is_suppressed(now: datetime) -> str:
+    """An SQL condition, NULL for a violation that never was."""
+    return f"suppressed_until > {literals.moment(now)}"

@@ -201,8 +201,11 @@ class SparkStore:
     def suppressed(self, rule_ids: Sequence[str], now: datetime) -> Mapping[str, KeyTotals]:
         return self._open.suppressed(rule_ids, now) if rule_ids else {}
 
-    def sample_keys(self, rule_ids: Sequence[str]) -> Mapping[str, tuple[str, ...]]:
-        return self._open.sample_keys(rule_ids) if rule_ids else {}
+    def suppressed_hits(self, rule_ids: Sequence[str], now: datetime) -> str:
+        return self._open.suppressed_hits(rule_ids, now)
+
+    def sample_keys(self, rule_ids: Sequence[str], now: datetime) -> Mapping[str, tuple[str, ...]]:
+        return self._open.sample_keys(rule_ids, now) if rule_ids else {}
 
     def index_sums(self, rule_id: str) -> str:
         """SQL of what each key of the rule weighs as committed: rule_id, side, key_hash, weight."""

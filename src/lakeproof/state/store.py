@@ -257,8 +257,14 @@ class Store(Protocol):
     def suppressed(self, rule_ids: Sequence[str], now: datetime) -> Mapping[str, KeyTotals]:
         """Open violations that are suppressed at this moment; rules without are left out."""
 
-    def sample_keys(self, rule_ids: Sequence[str]) -> Mapping[str, tuple[str, ...]]:
-        """A few keys of open violations, smallest first, by rule."""
+    def suppressed_hits(self, rule_ids: Sequence[str], now: datetime) -> str:
+        """SQL of the hit_id of each of these violations."""
+
+    def sample_keys(self, rule_ids: Sequence[str], now: datetime) -> Mapping[str, tuple[str, ...]]:
+        """A few keys of open violations, smallest first, by rule.
+
+        What is suppressed at this moment is left out where there is anything else.
+        """
 
     def commit(
         self, batches: Sequence[Batch], run_id: str, moves: Sequence[Move], now: datetime

@@ -191,6 +191,8 @@ KEY_INDEX = StateTable(
         StateColumn("token", TEXT, "of the write that this row came with, made anew for each try"),
         StateColumn("near", COUNT, "a number by which neighbouring keys lie together"),
         StateColumn("has_null", FLAG, "whether a part of the key is NULL and must not be"),
+        StateColumn("key_high", COUNT, "the first half of key_hash as a number, to look it up by"),
+        StateColumn("key_low", COUNT, "the second half"),
     ),
 )
 

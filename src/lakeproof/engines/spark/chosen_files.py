@@ -59,6 +59,9 @@ class OpenTable(Protocol):
     def entries(self) -> Iterator[tuple[str, Java]]:
         """Every data file by its full path."""
 
+    def entries_at(self, paths: Collection[str]) -> Sequence[Java]:
+        """The data files of these paths, as the table's metadata write them."""
+
     def full_path(self, path: str) -> str:
         """A path as `entries` has it."""
 
@@ -140,8 +143,7 @@ class Chosen:
 def chosen_files(spark: SparkSession, pinned: PinnedTable, paths: Collection[str]) -> Chosen:
     """The files of these paths, as the table's metadata write them."""
     table = opened_table(spark, pinned)
-    wanted = {table.full_path(path) for path in paths}
-    chosen = [entry for path, entry in files_of(table) if path in wanted]
+    chosen = table.entries_at(paths)
     if len(chosen) != len(paths):
         raise NotPossibleError(f"{pinned.table} does not list its files as its statistics do")
     with ExitStack() as held:
@@ -179,6 +181,11 @@ class _IcebergTable:
             while tasks.hasNext():
                 task = tasks.next()
                 yield str(task.file().location()), task
+
+    def entries_at(self, paths: Collection[str]) -> Sequence[Java]:
+        """All files are looked at, however many: reading them would cost more."""
+        wanted = frozenset(paths)
+        return [task for path, task in self.entries() if path in wanted]
 
     def full_path(self, path: str) -> str:
         return path
@@ -252,6 +259,10 @@ class _DeltaTable:
         ):
             yield self.full_path(entry["path"]), entry
 
+    def entries_at(self, paths: Collection[str]) -> Sequence[Java]:
+        """Not looked up here: `rows_of` does that, with the executors."""
+        return [{"path": path} for path in paths]
+
     def full_path(self, path: str) -> str:
         return path if _FULL_PATH.match(path) else f"{self._root}/{path}"
 
@@ -279,7 +290,7 @@ class _DeltaTable:
         is_chosen: Java = functions.col("path").isin([entry["path"] for entry in entries])
         chosen = self.snapshot.allFiles().filter(is_chosen._jc).collectAsList()  # noqa: SLF001
         if chosen.size() != len(entries):
-            raise NotPossibleError(f"{self.pinned.table} lists a path twice")
+            raise NotPossibleError(f"{self.pinned.table} does not list each path once")
         jvm = _jvm(self.spark)
         files = jvm.org.apache.spark.api.python.PythonUtils.toSeq(chosen)
         is_streaming, action = False, jvm.scala.Option.apply(None)

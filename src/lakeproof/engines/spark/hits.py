@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from lakeproof.engines.spark.cancelling import time_limit
 from lakeproof.engines.spark.canonical_sql import hit_id_expression
-from lakeproof.model.violation import HitSummary
+from lakeproof.model.violation import HitSummary, Samples
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -63,27 +63,39 @@ class SparkHits:
                 "sum(excess) AS excess "
                 f"FROM {self._view} GROUP BY rule_id"
             ).collect()
-            sampled = self._spark.sql(
-                "SELECT rule_id, violation_key, observed "
-                "FROM (SELECT rule_id, violation_key, observed, "
-                "row_number() OVER (PARTITION BY rule_id ORDER BY violation_key) AS place "
-                f"FROM {self._view}) WHERE place <= {_SAMPLE_KEYS} ORDER BY rule_id, place"
-            ).collect()
-        samples: dict[str, list[tuple[str, str]]] = {}
-        for row in sampled:
-            found = (row["violation_key"], row["observed"] or "")
-            samples.setdefault(row["rule_id"], []).append(found)
+            samples = self._samples(self._view)
         return {
             row["rule_id"]: HitSummary(
                 rule_id=row["rule_id"],
                 hits=int(row["hits"]),
                 occurrences=int(row["occurrences"]),
                 excess=int(row["excess"]),
-                sample_keys=tuple(key for key, _ in samples.get(row["rule_id"], ())),
-                sample_values=tuple(value for _, value in samples.get(row["rule_id"], ())),
-            )
+            ).showing(samples.get(row["rule_id"], ()))
             for row in counted
         }
+
+    def samples_without(self, rule_ids: Sequence[str], left_out: str) -> Mapping[str, Samples]:
+        wanted = ", ".join(f"'{rule_id}'" for rule_id in rule_ids)
+        with time_limit(self._spark, self._timeout_seconds):
+            return self._samples(
+                f"{self._view} LEFT ANTI JOIN ({left_out}) USING (hit_id) "
+                f"WHERE rule_id IN ({wanted})"
+            )
+
+    def _samples(self, rows: str) -> Mapping[str, Samples]:
+        """The first of each rule, of rows that are an SQL behind FROM."""
+        sampled = self._spark.sql(
+            "SELECT rule_id, violation_key, observed "
+            "FROM (SELECT rule_id, violation_key, observed, "
+            "row_number() OVER (PARTITION BY rule_id ORDER BY violation_key) AS place "
+            f"FROM {rows}) WHERE place <= {_SAMPLE_KEYS} ORDER BY rule_id, place"
+        ).collect()
+        samples: dict[str, Samples] = {}
+        for row in sampled:
+            name = row["rule_id"]
+            found = (row["violation_key"], row["observed"] or "")
+            samples[name] = (*samples.get(name, ()), found)
+        return samples
 
     def release(self) -> None:
         self._spark.catalog.dropTempView(self._view)

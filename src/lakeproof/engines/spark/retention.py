@@ -7,10 +7,14 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
+from lakeproof.config import TableSettings
+from lakeproof.engines.spark.engine import SparkEngine
 from lakeproof.engines.spark.pinning import TableHead, read_head
+from lakeproof.engines.spark.problems import unreadable_table
+from lakeproof.errors import LakeproofError
 from lakeproof.model.distance import Distance
 from lakeproof.model.names import TableName
-from lakeproof.model.reading import Mark
+from lakeproof.model.reading import Mark, Mode, Readable
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -26,56 +30,81 @@ _ICEBERG_KEEPS_DEFAULT = timedelta(days=5)
 _PART = re.compile(r"(\d+)\s+(week|day|hour|minute|second|millisecond)s?", re.IGNORECASE)
 
 
-def distance_of(spark: SparkSession, table: TableName, mark: Mark) -> Distance:
-    """How far the mark is behind the table's head; reads metadata only."""
+def distance_of(spark: SparkSession, table: TableName, mark: Mark, mode: str) -> Distance:
+    """How far the mark is behind the table's head; LakeproofError if the table cannot be read.
+
+    Reads metadata, and of a Delta feed the footers of its files: no row.
+    """
+    try:
+        return _distance_of(spark, table, mark, mode)
+    except LakeproofError:
+        raise
+    except Exception as problem:
+        raise unreadable_table(spark, table, problem) from problem
+
+
+def _distance_of(spark: SparkSession, table: TableName, mark: Mark, mode: str) -> Distance:
     head = read_head(spark, table)
-    if head.table_id != mark.table_id and not _is_a_name(head.table_id, mark.table_id):
-        return Distance("the table was replaced since")
-    if mark.position is None or head.position is None:
-        return Distance("" if mark.position == head.position else "the table has a history now")
-    if mark.position.kind != head.format:
-        return Distance(f"the table is {head.format} now")
+    other = _why_another(head, mark, mode)
+    if other or head.position is None:
+        return Distance(other)
     if mark.position == head.position:
         return Distance(head=head.position, commits=0)
-    properties = _properties(spark, head.branch_of or table)
+    gap = _gap(spark, table, mark) if mode == Mode.CDF else ""
+    if gap or mark.position is None:
+        return Distance(gap, head.position)
     read = _behind_on_delta if head.format == "delta" else _behind_on_iceberg
-    return read(spark, table, head, mark, properties)
+    commits, since = read(spark, table, head, mark)
+    if mode != Mode.CDF:  # no other mode goes back into the history
+        return Distance("", head.position, commits)
+    kept_for = _kept_for(head.format, _properties(spark, head.branch_of or table))
+    return Distance("", head.position, commits, since, kept_for)
+
+
+def _why_another(head: TableHead, mark: Mark, mode: str) -> str:
+    """What shows that the mark is not one of this table; '' if nothing does."""
+    if head.table_id != mark.table_id and not _is_a_name(head.table_id, mark.table_id):
+        return "the table was replaced since"
+    if mark.position is None:  # of a table with changes: before its first snapshot
+        is_same = head.position is None or mode == Mode.CDF
+        return "" if is_same else "the table has a history now"
+    if mark.position.kind != head.format:
+        return f"the table is {head.format} now"
+    return "" if head.position else "the table has no snapshot any more"
+
+
+def _gap(spark: SparkSession, table: TableName, mark: Mark) -> str:
+    """Why the changes after the mark are not to be had, as a run would find out; '' if they are."""
+    engine = SparkEngine(spark)
+    source = engine.change_source(engine.pin(table, ()), Mode.CDF, TableSettings(), None)
+    try:
+        reading = source.can_read(mark)
+    finally:
+        source.release()
+    return reading.reason if reading.outcome is Readable.GAP else ""
 
 
 def _behind_on_delta(
-    spark: SparkSession,
-    table: TableName,
-    head: TableHead,
-    mark: Mark,
-    properties: Mapping[str, str],
-) -> Distance:
-    assert mark.position is not None  # noqa: S101 (distance_of has looked)
-    history = spark.sql(f"DESCRIBE HISTORY {table.sql}")
-    rows = history.where(f"version > {mark.position.value}").selectExpr(
-        "count(*) AS commits",
-        "min(version) AS first",
-        "unix_micros(min_by(timestamp, version)) AS since",
-    )
-    found = rows.collect()[0]
-    kept_for = min(
-        _interval(properties.get(name, "")) or default for name, default in _DELTA_KEEPS.items()
-    )
-    if not found["commits"]:
-        return Distance("the table was rolled back behind it", head.position)
-    if found["first"] > mark.position.value + 1:
-        return Distance("the log of the next commit is gone", head.position)
-    return Distance("", head.position, int(found["commits"]), _moment(found["since"]), kept_for)
+    spark: SparkSession, table: TableName, head: TableHead, mark: Mark
+) -> tuple[int | None, datetime | None]:
+    """How many commits lie after the mark, and when the first of them was made."""
+    assert mark.position is not None and head.position is not None  # noqa: S101, PT018
+    commits = head.position.value - mark.position.value
+    if commits < 0:  # restored from elsewhere: there is no way from one to the other
+        return None, None
+    first = spark.sql(f"DESCRIBE HISTORY {table.sql}").where(f"version = {mark.position.value + 1}")
+    rows = first.selectExpr("unix_micros(timestamp) AS since").collect()
+    return commits, _moment(rows[0]["since"]) if rows else None
 
 
 def _behind_on_iceberg(
-    spark: SparkSession,
-    table: TableName,
-    head: TableHead,
-    mark: Mark,
-    properties: Mapping[str, str],
-) -> Distance:
-    assert mark.position is not None  # noqa: S101 (distance_of has looked)
-    assert head.position is not None  # noqa: S101 (distance_of has looked)
+    spark: SparkSession, table: TableName, head: TableHead, mark: Mark
+) -> tuple[int | None, datetime | None]:
+    """How many commits lie after the mark, and when its own was made.
+
+    The snapshot of the mark itself must still be there when its changes are asked for.
+    """
+    assert mark.position is not None and head.position is not None  # noqa: S101, PT018
     rows = spark.sql(
         "SELECT snapshot_id, parent_id, unix_micros(committed_at) AS since "
         f"FROM {(head.branch_of or table).sql}.snapshots"
@@ -83,21 +112,19 @@ def _behind_on_iceberg(
     parents = {int(row["snapshot_id"]): row["parent_id"] for row in rows}
     since = {int(row["snapshot_id"]): int(row["since"]) for row in rows}
     wanted = mark.position.value
-    if wanted not in parents:
-        return Distance("its snapshot has expired", head.position)
     path = list(_ancestors(head.position.value, parents))
-    if wanted not in path:
-        return Distance("the table was rolled back behind it", head.position)
+    return (path.index(wanted), _moment(since[wanted])) if wanted in path else (None, None)
+
+
+def _kept_for(format_name: str, properties: Mapping[str, str]) -> timedelta:
+    """For how long the table keeps what its changes are read from."""
+    if format_name == "delta":
+        return min(
+            _interval(properties.get(name, "")) or default for name, default in _DELTA_KEEPS.items()
+        )
     millis = properties.get(_ICEBERG_KEEPS, "")
-    kept_for = timedelta(milliseconds=int(millis)) if millis.isdecimal() else None
-    return Distance(
-        "",
-        head.position,
-        path.index(wanted),
-        # The snapshot of the mark itself must still be there when its changes are asked for.
-        _moment(since[wanted]),
-        kept_for or _ICEBERG_KEEPS_DEFAULT,
-    )
+    told = timedelta(milliseconds=int(millis)) if millis.isdecimal() else None
+    return told or _ICEBERG_KEEPS_DEFAULT
 
 
 def _is_a_name(*table_ids: str) -> bool:

@@ -34,6 +34,15 @@ _CUT_CHARACTERS = 16
 _IS_VECTOR = "content = 1 AND file_format = 'PUFFIN' AND referenced_data_file IS NOT NULL"
 """A deletion vector: it names its data file, and its record count is that of deleted rows."""
 
+_PATH_ID = 2_147_483_546
+"""The id that Iceberg's specification gives the column of paths in a file of position deletes."""
+
+_DELETED_FROM = f"""CASE WHEN content <> 1 THEN NULL
+    WHEN referenced_data_file IS NOT NULL THEN referenced_data_file
+    WHEN lower_bounds[{_PATH_ID}] = upper_bounds[{_PATH_ID}]
+    THEN CAST(lower_bounds[{_PATH_ID}] AS STRING) END"""
+"""The one data file whose rows are deleted; NULL where a delete file may be about several."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Manifests:
@@ -62,20 +71,26 @@ def stated_by_iceberg(
 def _files(manifests: _Manifests) -> tuple[DataFrame, str]:
     """The data files, and SQL of how many rows are left in one of them.
 
-    Deletes by position or value may name a row twice, or one that is gone: then it is not known.
+    Deletes by position may name a row twice, or one that is gone: then it is not known. Of files
+    that no delete file can be about it is.
     """
-    files, deletes = manifests.read("data_files"), manifests.read("delete_files")
-    found = deletes.selectExpr("count(*) AS files", f"count_if({_IS_VECTOR}) AS vectors").collect()[
-        0
-    ]
+    from pyspark.sql.functions import expr
+
+    files = manifests.read("data_files")
+    deletes = manifests.read("delete_files").selectExpr(
+        f"{_DELETED_FROM} AS file_path", f"if({_IS_VECTOR}, record_count, NULL) AS deleted"
+    )
+    found = deletes.selectExpr("count(*) AS files", "count(file_path) AS named").collect()[0]
     if not found["files"]:
         return files, "record_count"
-    if found["vectors"] < found["files"]:
+    if found["named"] < found["files"]:
         return files, UNKNOWN
-    deleted = deletes.groupBy("referenced_data_file").sum("record_count")
-    deleted = deleted.toDF("file_path", "_lakeproof_deleted")
-    joined = files.join(deleted, "file_path", "left")
-    return joined, "record_count - coalesce(_lakeproof_deleted, 0)"
+    named = deletes.groupBy("file_path").agg(
+        expr("count(*) AS _lakeproof_deletes"),
+        expr("if(count(*) = 1, max(deleted), NULL) AS _lakeproof_deleted"),
+    )
+    left = "if(_lakeproof_deletes IS NULL, record_count, record_count - _lakeproof_deleted)"
+    return files.join(named, "file_path", "left"), left
 
 
 def _usable(manifests: _Manifests, files: DataFrame, wanted: WantedColumns) -> WantedColumns:
