@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -90,6 +91,7 @@ def go_on(dag, dag_run_id: str) -> dict:
             lost.handle_failure("the worker was lost", session=session)
     session.commit()
     while run.state == DagRunState.RUNNING:
+        time.sleep(0.05)
         session.expire_all()
         ready, _ = run.update_state(session=session)
         for instance in ready:
