@@ -38,11 +38,11 @@ class AirflowHome:
         }
         bundles = [
             {
-                "name": folder.name,
+                "name": name,
                 "classpath": "airflow.dag_processing.bundles.local.LocalDagBundle",
                 "kwargs": {"path": str(folder)},
             }
-            for folder in (HERE / "dags", EXAMPLES)
+            for name, folder in (("scenarios", HERE / "dags"), ("shipped", EXAMPLES))
         ]
         return {
             **{name: value for name, value in os.environ.items() if name != "PYTHONPATH"},

@@ -102,7 +102,8 @@ class RunChecksOperator(LakeproofOperator):
                 f"{len(outcome.results)} results were staged in {stage.address(run_id)}, and "
                 f"{'none are' if staged is None else f'{len(staged)} are'} there"
             )
-        self.log.info("%s\nStaged in %s", outcome, stage.address(run_id))
+        for result in staged:  # without sample keys: logs are read by more people than tables
+            self.log.info("%s %s: %s", result.status, result.check_name, result.details)
         return {"run_id": run_id, "counts": counts_of(staged)}
 
     def _tell(self, step: StepDone) -> None:
