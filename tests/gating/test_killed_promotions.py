@@ -39,15 +39,9 @@ def client(quick):
         yield run
 
 
-def kills():
-    for table_format in ("iceberg", "delta"):
-        for point in faults.PROMOTION_POINTS:
-            is_fast = (table_format, point) == ("iceberg", "after_promotion_move")
-            marks = () if is_fast else (pytest.mark.slow,)
-            yield pytest.param(table_format, point, marks=marks)
-
-
-@pytest.mark.parametrize(("table_format", "point"), [*kills()])
+@pytest.mark.slow
+@pytest.mark.parametrize("table_format", ["iceberg", "delta"])
+@pytest.mark.parametrize("point", faults.PROMOTION_POINTS)
 def test_a_killed_promotion_is_finished_by_the_next_and_recorded_once(
     quick, client, table_format, point
 ):

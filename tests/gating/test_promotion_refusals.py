@@ -233,6 +233,13 @@ def test_options_that_cannot_be_are_refused(delta, options, told):
         delta.promote("any", **options)
 
 
+def test_a_branch_is_not_promoted_for_its_table(iceberg):
+    iceberg.sql(f"ALTER TABLE {iceberg.table} CREATE BRANCH audit")
+    told = f"{iceberg.table}.branch_audit is a branch of {iceberg.table}: name the table"
+    with pytest.raises(ConfigError, match=f"^{re.escape(told)}"):
+        iceberg.promote("any", tables=f"{iceberg.table}.branch_audit")
+
+
 def test_a_table_that_is_not_there_is_told(iceberg):
     with pytest.raises(PromotionError, match=r"nothing to promote: table .* does not exist"):
         iceberg.promote("any", tables="iceberg.promoted.nowhere")

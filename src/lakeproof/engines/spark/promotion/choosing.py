@@ -51,9 +51,15 @@ def target_of(
 
 def _format_of(spark: SparkSession, table: TableName) -> str:
     try:
-        return read_head(spark, table).format
+        head = read_head(spark, table)
     except Exception as problem:
         told = unreadable_table(spark, table, problem)
         if isinstance(told, EngineUnavailableError):
             raise told from problem
         raise PromotionError(f"nothing to promote: {told}") from problem
+    if head.branch_of is not None:
+        raise ConfigError(
+            f"{table} is a branch of {head.branch_of}: name the table, and with mode {AUDIT} its "
+            "branch"
+        )
+    return head.format
