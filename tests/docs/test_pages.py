@@ -34,6 +34,7 @@ LONG_PAGES = (
     "session.md",
     "suites.md",
     "thresholds.md",
+    "trusted-layer.md",
 )
 """Their own tests, and those of the CLI, do what they say; the README has most of it."""
 
