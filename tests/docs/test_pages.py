@@ -24,6 +24,7 @@ BY_MAKE = ("Makefile", "pyproject.toml", "requirements.txt", "scripts", "src", "
 
 LONG_PAGES = (
     "accounting.md",
+    "airflow.md",
     "bad-rows.md",
     "ci.md",
     "configuration.md",
