@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -71,10 +72,21 @@ class AirflowHome:
         assert done.returncode == 0, f"{words}\n{done.stdout[-4000:]}\n{done.stderr[-8000:]}"
         return done.stdout
 
+    @property
+    def database(self) -> Path:
+        """The metadata database, SQLite."""
+        return self.folder / "airflow.db"
+
     def migrated(self) -> AirflowHome:
-        """The same with its metadata database, SQLite, brought up to this Airflow."""
+        """The same with its database brought up to this Airflow."""
         self.folder.mkdir(parents=True, exist_ok=True)
         self.run("airflow", "db", "migrate")
+        return self
+
+    def with_copy_of(self, database: Path) -> AirflowHome:
+        """The same with a database that was migrated elsewhere."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(database, self.database)
         return self
 
 

@@ -7,7 +7,7 @@ import subprocess
 from dataclasses import dataclass
 
 import pytest
-from airflow_home import BIN, HERE, AirflowHome, require_environment
+from airflow_home import BIN, HERE, AirflowHome
 
 from crashes.connect_server import serving
 
@@ -26,16 +26,16 @@ class Workers:
 
 
 @pytest.fixture(scope="module")
-def workers(spark, tmp_path_factory):
+def workers(spark, migrated_database, tmp_path_factory):
     """Tasks are clients of the tests' own Spark, so that a new worker costs seconds."""
-    require_environment()
     spark.sql("CREATE NAMESPACE IF NOT EXISTS iceberg.lakehouse")
     spark.sql(
         f"CREATE OR REPLACE TABLE {ORDERS} USING iceberg AS "
         "SELECT id AS order_id, CAST(id - 1 AS DOUBLE) AS price FROM range(40)"
     )
     with serving(spark) as address:
-        home = AirflowHome(tmp_path_factory.mktemp("airflow"), address).migrated()
+        home = AirflowHome(tmp_path_factory.mktemp("airflow"), address)
+        home.with_copy_of(migrated_database)
         log = (home.folder / "workers.log").open("w", encoding="utf-8")
         process = subprocess.Popen(
             [BIN / "python", HERE / "killed_dag_runs.py"],

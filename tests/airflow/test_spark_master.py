@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pyspark
 import pytest
-from airflow_home import HERE, AirflowHome, require_environment
+from airflow_home import HERE, AirflowHome
 
 from lakeproof.engines.spark.java import find_java, use_java
 from lakeproof.engines.spark.session import session_settings
@@ -49,8 +49,7 @@ def await_listener(port: int) -> None:
 
 
 @pytest.fixture(scope="module")
-def on_cluster(tmp_path_factory):
-    require_environment()
+def on_cluster(migrated_database, tmp_path_factory):
     folder = tmp_path_factory.mktemp("cluster")
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -83,7 +82,7 @@ def on_cluster(tmp_path_factory):
             )
         )
         (folder / "lakehouse" / "iceberg").mkdir(parents=True)
-        yield AirflowHome(folder / "home", master, settings).migrated()
+        yield AirflowHome(folder / "home", master, settings).with_copy_of(migrated_database)
 
 
 def test_a_dag_runs_on_a_spark_master(on_cluster):
