@@ -6,15 +6,18 @@ import json
 import sys
 import tempfile
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
+from airflow.sdk.exceptions import AirflowFailException, AirflowTaskTimeout
 from dag_running import EXAMPLES, SCENARIOS, dags_in
 
 from lakeproof.airflow import operators
+from lakeproof.airflow.failures import call_with, failing_at_once
 from lakeproof.airflow.places import place_of
 from lakeproof.airflow.run_ids import run_id_of
-from lakeproof.errors import ConfigError
+from lakeproof.errors import ConfigError, RuleTimeoutError
 
 HEAVY = ("pyspark", "py4j", "sqlglot", "pyiceberg", "pyarrow", "pandas")
 
@@ -50,11 +53,8 @@ def places() -> dict[str, list[str]]:
 
 
 def mistake() -> str:
-    try:
-        place_of(connection("lakeproof", "local", extra_dejson={"werehouse": "/data"}), "ours")
-    except ConfigError as problem:
-        return str(problem)
-    return ""
+    given = connection("lakeproof", "local", extra_dejson={"werehouse": "/data"})
+    return _message_of(ConfigError, lambda: place_of(given, "ours"))
 
 
 def staged() -> dict[str, object]:
@@ -79,6 +79,47 @@ def staged() -> dict[str, object]:
             "empty": stage.read("nothing"),
             "files": len(list((Path(folder) / "staged").iterdir())),
         }
+
+
+def refused() -> dict[str, str]:
+    """What is wrong however often it is tried."""
+    from lakeproof.promoting import promote
+
+    def with_option(name: str) -> None:
+        with failing_at_once():
+            call_with({name: ""}, partial(promote, None, "the-run", ledger=None))
+
+    gate = operators.GateOperator(task_id="gate", run_id="the-run", results_expected="many")
+    tried = {
+        "unknown": lambda: with_option("brnch"),
+        "given": lambda: with_option("ledger"),
+        "results_expected": lambda: gate.execute({}),
+    }
+    return {name: _message_of(AirflowFailException, one) for name, one in tried.items()}
+
+
+def left_when_killed() -> dict[str, bool]:
+    """Whether the task is left at once, by the error that is handled when the signal comes."""
+    from lakeproof.engines.spark import interrupting
+
+    interrupting.cancel_all = lambda _: None
+    task = operators.PromoteOperator(task_id="promote")
+    task._session = object()
+    left = {}
+    for kind in (RuleTimeoutError, AirflowTaskTimeout):
+        try:
+            raise kind  # noqa: TRY301
+        except kind:
+            left[kind.__name__] = bool(_message_of(KeyboardInterrupt, task.on_kill))
+    return left
+
+
+def _message_of(kind: type[BaseException], work) -> str:
+    try:
+        work()
+    except kind as problem:
+        return str(problem) or kind.__name__
+    return ""
 
 
 def main() -> None:
@@ -119,6 +160,8 @@ def main() -> None:
         "places": places(),
         "mistake": mistake(),
         "staged": staged(),
+        "refused": refused(),
+        "left_when_killed": left_when_killed(),
     }
     sys.stdout.write(f"\n{json.dumps(told)}\n")
 

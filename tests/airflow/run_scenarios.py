@@ -14,8 +14,9 @@ from pathlib import Path
 
 from dag_running import EXAMPLES, SCENARIOS, dags_in, run_again, run_dag
 
+from lakeproof import faults
 from lakeproof.airflow.hooks import LakeproofHook
-from lakeproof.errors import EngineUnavailableError
+from lakeproof.errors import EngineUnavailableError, PromotionError
 from lakeproof.state.spark_store import SparkStore
 
 # Compiling Java and planning again are most of the time of a job over a few records.
@@ -25,6 +26,7 @@ FOR_FEW_RECORDS = {
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.shuffle.partitions": "2",
 }
+CONNECTION = "AIRFLOW_CONN_LAKEPROOF_DEFAULT"
 RESULTS = "iceberg.lakehouse._quality_results"
 ORDERS = "iceberg.lakehouse.orders"
 
@@ -36,6 +38,11 @@ def make_orders(spark) -> None:
         f"CREATE OR REPLACE TABLE {ORDERS} USING iceberg AS "
         "SELECT id AS order_id, CAST(id - 1 AS DOUBLE) AS price FROM range(40)"
     )
+
+
+def rows_kept(spark) -> int:
+    """Rows of every run, promotions among them."""
+    return spark.table(RESULTS).count() if spark.catalog.tableExists(RESULTS) else 0
 
 
 def rows_of(spark, run_id: str | None) -> list[list[object]]:
@@ -80,8 +87,9 @@ class Scenarios:
 
     def seen(self, run: Callable[[], dict]) -> dict:
         """The outcome, with what it has left in the lakehouse."""
-        seen, started = len(self.noted), time.monotonic()
+        seen, started, kept = len(self.noted), time.monotonic(), rows_kept(self.spark)
         outcome = run()
+        outcome["rows_added"] = rows_kept(self.spark) - kept
         ran = outcome["xcom"].get("quality.run_quality_checks/return_value")
         outcome["rows"] = rows_of(self.spark, ran and ran["run_id"])
         outcome["noted"] = self.noted[seen:]
@@ -94,7 +102,13 @@ def drop_results(context) -> None:
     LakeproofHook().get_conn().sql(f"DROP TABLE {RESULTS}")
 
 
-def break_store(context) -> None:
+def lose_server(context) -> None:
+    """From now on the connection leads to a server that is not there."""
+    known = json.loads(os.environ[CONNECTION])
+    os.environ[CONNECTION] = json.dumps({**known, "host": "sc://127.0.0.1:1"})
+
+
+def outdate_workers(context) -> None:
     """The store is one of a newer release: what a roll-back of workers leaves."""
     set_version(99)
 
@@ -103,6 +117,11 @@ def set_version(version: int) -> None:
     LakeproofHook().get_conn().sql(
         f"ALTER TABLE {RESULTS} SET TBLPROPERTIES ('lakeproof.schema_version' = '{version}')"
     )
+
+
+def refuse() -> None:
+    """As the next table of a run does, when it was replaced meanwhile."""
+    raise PromotionError("another table cannot be promoted")
 
 
 def fail_after_recording(context) -> None:
@@ -125,14 +144,17 @@ def scenarios(spark) -> dict[str, dict]:
         name: every.run_untrusted(name)
         for name in (
             "one_failed", "one_error", "missing_table", "unknown_type", "query_timeout",
-            "empty_suite", "unreachable_engine", "unknown_connection", "nothing_selected",
-            "all_pass", "warnings_only",
+            "empty_suite", "unreachable_engine", "unknown_connection", "misspelt_option",
+            "nothing_selected", "all_pass", "warnings_only",
         )
     }  # fmt: skip
     version = spark.sql(f"SHOW TBLPROPERTIES {RESULTS}").where("key = 'lakeproof.schema_version'")
     known = int(version.first()["value"])
-    found["persist_fails_for_good"] = every.run_untrusted("persist_fails_for_good", break_store)
+    found["store_too_new"] = every.run_untrusted("all_pass", outdate_workers)
     set_version(known)
+    connection = os.environ[CONNECTION]
+    found["persist_fails_for_good"] = every.run_untrusted("persist_fails_for_good", lose_server)
+    os.environ[CONNECTION] = connection
     found["persist_fails_once"] = every.run("persist_fails_once", fail_after_recording)
     found["results_table_absent"] = every.run("results_table_absent", drop_results)
     found["run_again"] = every.run("all_pass")
@@ -140,6 +162,10 @@ def scenarios(spark) -> dict[str, dict]:
         lambda: run_again(every.dags["all_pass"], found["run_again"]["dag_run_id"])
     )
     found["head"] = head(spark, ORDERS)
+    spark.sql(f"INSERT INTO {ORDERS} VALUES (40, 39.0)")
+    with faults.armed("after_promotion_record", refuse):
+        found["moved_and_failed"] = every.run("all_pass")
+    found["told_later"] = every.run("all_pass")
     return found
 
 
@@ -179,6 +205,13 @@ def acceptance(spark, folder: Path) -> dict[str, object]:
             "GROUP BY run_id, executed_at ORDER BY executed_at"
         ).collect()
     ]
+    trend = spark.sql(
+        "SELECT DATE(executed_at) AS check_date, "
+        "COUNT(*) FILTER (WHERE status = 'failed') AS failures, "
+        f"COUNT(*) FILTER (WHERE status = 'passed') AS passes FROM {RESULTS} "
+        "WHERE table_name = 'sales' GROUP BY DATE(executed_at) ORDER BY check_date DESC"
+    )
+    found["failures_by_the_query_of_the_seed"] = sum(row["failures"] for row in trend.collect())
     return found
 
 

@@ -17,3 +17,11 @@ def trusted_asset(table: str, config: Config | None = None) -> Asset:
     settings = config or Config()
     name = TableName.parse(table).resolve(settings.default_catalog, settings.default_namespace)
     return Asset(name=f"trusted {name}", uri=f"x-lakeproof://trusted/{'/'.join(name.parts)}")
+
+
+def is_told(asset: Asset, position: str) -> bool:
+    """Whether the newest event of the asset is of this position; asked inside a task."""
+    from airflow.sdk.execution_time.context import InletEventsAccessors
+
+    newest = InletEventsAccessors([asset])[asset].ascending(False).limit(1)
+    return any((event.extra or {}).get("position") == position for event in newest)

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from airflow.sdk import BaseOperator
-from airflow.sdk.exceptions import AirflowFailException
+from airflow.sdk.exceptions import AirflowFailException, AirflowTaskTimeout
 
 from lakeproof.airflow.failures import failing_at_once
 from lakeproof.airflow.hooks import DEFAULT_CONNECTION, LakeproofHook
@@ -60,14 +60,15 @@ class LakeproofOperator(BaseOperator):
         """Cancel what Spark does for this task, wherever it does it.
 
         A statement that was cancelled would be taken for the error of one rule, and the run would
-        go on: so the task is left at once. A timeout of Airflow is on its way out already.
+        go on: so the task is left at once. A timeout of Airflow is on its way out already; any
+        other error that is being handled just now may be that of one rule too.
         """
         if self._session is None:
             return
         from lakeproof.engines.spark.interrupting import cancel_all
 
         cancel_all(self._session)
-        if sys.exception() is None:
+        if not isinstance(sys.exception(), AirflowTaskTimeout):
             raise KeyboardInterrupt
 
     @contextmanager

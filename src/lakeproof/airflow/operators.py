@@ -7,22 +7,22 @@ second, and read from their table by the others, so each may be tried again alon
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from airflow.sdk import BaseOperator
 from airflow.sdk.exceptions import AirflowFailException
 
-from lakeproof.airflow.assets import PROMOTED, trusted_asset
-from lakeproof.airflow.failures import failing_at_once
+from lakeproof.airflow.assets import PROMOTED, is_told, trusted_asset
+from lakeproof.airflow.failures import call_with, failing_at_once
 from lakeproof.airflow.operator_base import LakeproofOperator
 from lakeproof.airflow.run_ids import run_id_of
-from lakeproof.errors import LakeproofError
+from lakeproof.errors import ConfigError, LakeproofError
 
 if TYPE_CHECKING:
     from airflow.sdk import Context
 
     from lakeproof.contracts.gathering import Checks
-    from lakeproof.gating.promotion_outcome import Promotion
     from lakeproof.planning.partitions import Partition
     from lakeproof.running.progress import StepDone
 
@@ -79,7 +79,8 @@ class RunChecksOperator(LakeproofOperator):
         run_id = self.name_run(self.run_id or run_id_of(instance))
         stage, settings = self.hook.stage, self.hook.settings
         with self.session() as spark:
-            outcome = run_checks(
+            run = partial(
+                run_checks,
                 spark,
                 self.checks,
                 store=StagingStore(spark, settings.store, stage, run_id),
@@ -94,8 +95,8 @@ class RunChecksOperator(LakeproofOperator):
                 exclude=self.exclude,
                 ledger=self.ledger,
                 listener=self._tell,
-                **self.options,
             )
+            outcome = call_with(self.options, run)
         staged = stage.read(run_id)
         if staged is None or len(staged) != len(outcome.results):
             raise LakeproofError(
@@ -158,20 +159,30 @@ class GateOperator(LakeproofOperator):
     def work(self, context: Context) -> None:
         from lakeproof.gating.policy import decide
 
+        expected = self._expected()
         results = self.kept_results(self.name_run(self.run_id))
-        expected = None if self.results_expected is None else int(self.results_expected)
         decision = decide(results, rules_expected=expected)
         if not decision.is_open:
             raise AirflowFailException(decision.summary)
         self.log.info("gate open: %d results", len(results))
+
+    def _expected(self) -> int | None:
+        try:
+            return None if self.results_expected is None else int(self.results_expected)
+        except ValueError as problem:
+            raise ConfigError(
+                f"{self.task_id}: results_expected must be a number, got {self.results_expected!r}"
+            ) from problem
 
 
 class PromoteOperator(LakeproofOperator):
     """Lets the trusted rows of tables be exactly what the run has read, if its gate is open.
 
     `tables` are those to promote, all of the run if none are named. `ledger` are books that must
-    balance, `options` the other arguments of `lakeproof.promote`. Each table that the run has moved
-    has an event of its `trusted_asset`; one that was there already has none.
+    balance, `options` the other arguments of `lakeproof.promote`. Each table that was moved has an
+    event of its `trusted_asset`; one that was there already has none. Airflow takes events of tasks
+    that end well only: of a table that was moved before another one failed, or before the worker
+    died, the next try or run tells.
 
     Returns what became of each: `{"iceberg.lakehouse.sales": "promoted"}`.
     """
@@ -193,46 +204,40 @@ class PromoteOperator(LakeproofOperator):
         self.options = dict(options or {})
 
     def work(self, context: Context) -> dict[str, str]:
+        from lakeproof.gating.promotion_outcome import PromotionStatus
         from lakeproof.promoting import promote
 
         run_id = self.name_run(self.run_id)
         with self.session() as spark:
-            outcome = promote(
+            move = partial(
+                promote,
                 spark,
                 run_id,
                 tables=self.tables,
                 ledger=self.ledger,
                 config=self.hook.settings,
                 dag_run_id=context["ti"].run_id,
-                **self.options,
             )
+            outcome = call_with(self.options, move)
         self.log.info("%s", outcome)
         if outcome.gate is not None and not outcome.gate.is_open:
             raise AirflowFailException(outcome.gate.summary)
         for moved in outcome.tables:
-            if moved.changed or self._was_moved(moved, run_id):
+            asset = trusted_asset(moved.table)
+            position = str(moved.after)
+            if moved.changed or (
+                moved.status is PromotionStatus.UNCHANGED and not is_told(asset, position)
+            ):
                 context["outlet_events"][PROMOTED].add(
-                    trusted_asset(moved.table),
+                    asset,
                     extra={
                         "run_id": run_id,
                         "target": moved.target,
-                        "position": str(moved.after),
+                        "position": position,
                         "counts": outcome.results_counted,
                     },
                 )
         return {one.table: one.status.value for one in outcome.tables}
-
-    def _was_moved(self, promotion: Promotion, run_id: str) -> bool:
-        """Whether an earlier try of this run has moved it: it may have died before it could say so.
-
-        An event too many runs a consumer once more; one too few leaves it waiting for good.
-        """
-        from lakeproof.model.promotion import standing_promotions
-        from lakeproof.state.kept_runs import promotions_to
-
-        with self.hook.reader() as reader:
-            standing = standing_promotions(promotions_to(reader, promotion.target))
-        return bool(standing) and standing[-1].run_id == run_id
 
 
 class ReconcileOperator(LakeproofOperator):
@@ -263,18 +268,19 @@ class ReconcileOperator(LakeproofOperator):
 
     def work(self, context: Context) -> dict[str, object]:
         from lakeproof.model.outcome import CheckStatus
-        from lakeproof.reconciliation import reconcile
+        from lakeproof.reconciliation import ChecksumReconciliationCheck, reconcile
 
         with self.session() as spark:
-            found = reconcile(
+            compare = partial(
+                reconcile,
                 spark,
                 self.source,
                 self.target,
                 key=self.key,
                 partition=self.partition,
                 config=self.hook.settings,
-                **self.options,
             )
+            found = call_with(self.options, compare, ChecksumReconciliationCheck)
         self.log.info("%s", found.summary)
         if found.status in {CheckStatus.FAILED, CheckStatus.ERROR}:
             raise AirflowFailException(found.failure_message or found.summary)

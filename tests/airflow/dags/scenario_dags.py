@@ -73,6 +73,9 @@ unreachable_engine = quality_dag(
 unknown_connection = quality_dag(
     "unknown_connection", [ID_PRESENT], None, default_args=IMPATIENT, conn_id="not_defined"
 )
+misspelt_option = quality_dag(
+    "misspelt_option", [ID_PRESENT], None, default_args=IMPATIENT, options={"kyes": {}}
+)
 nothing_selected = quality_dag(
     "nothing_selected", [ID_PRESENT], None, default_args=IMPATIENT, select="tag:nightly"
 )
