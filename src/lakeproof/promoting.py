@@ -15,15 +15,18 @@ from lakeproof.engines.spark.promotion.choosing import (
     AUTO,
     TRUSTED,
     branch_part,
+    target_named,
     target_of,
 )
 from lakeproof.errors import NothingSelectedError
-from lakeproof.gating.promotion import Place, Promoter
-from lakeproof.gating.promotion_audit import LATEST, Audit, audit_of
+from lakeproof.gating.promotion import Promoter
+from lakeproof.gating.promotion_audit import Audit, audit_of
 from lakeproof.gating.promotion_outcome import PromotionOutcome
+from lakeproof.gating.promotion_telling import Place
 from lakeproof.model.names import TableName
+from lakeproof.model.promotion import PromotionRecord
 from lakeproof.state import open_store
-from lakeproof.state.kept_runs import promotions_of
+from lakeproof.state.kept_runs import LATEST, promotions_of
 from lakeproof.state.reading import SparkReader
 
 if TYPE_CHECKING:
@@ -84,20 +87,24 @@ def rollback(  # noqa: PLR0913 (as promote)
 ) -> PromotionOutcome:
     """Take a promotion back: the trusted layer shows again what it showed before.
 
-    With `run_id`, the promotion of that run, of all its tables if none are named; if it is taken
-    back already, nothing changes. Without, the last one of each table that stands. A run that was
-    taken back is not promoted again: run the checks anew. NothingSelectedError if there is no such
-    promotion; PromotionError if what was shown before has expired, or if something else than the
-    promotion has moved the target since.
+    With `run_id`, the promotion of that run, of all its tables if none are named, wherever it was
+    promoted to unless `branch` says one; if it is taken back already, nothing changes. Without, the
+    last one of each table that stands. What was taken back is not promoted again, by no run: the
+    table needs another commit. NothingSelectedError if there is no such promotion; PromotionError
+    if what was shown before has expired, or if something else than the promotion has moved the
+    target since.
     """
     layer = _Layer(spark, mode, branch, delta_as, config or Config())
     promoter = layer.promoter(store, dag_run_id, clock)
-    named = tables or [str(one.table) for one in promotions_of(promoter.reader, run_id)]
-    if not named:
+    kept = promotions_of(promoter.reader, run_id) if run_id else []
+    if not (tables or kept):
         raise NothingSelectedError(
             f"no promotion of run {run_id!r} is kept" if run_id else "name the tables, or the run"
         )
-    return promoter.rollback(layer.places(named), run_id)
+    places = [] if branch else layer.places_recorded(kept, tables)
+    return promoter.rollback(
+        places or layer.places(tables or [str(one.table) for one in kept]), run_id
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,9 +128,19 @@ class _Layer:
         return Promoter(kept, SparkReader(kept), clock or _utc_now, dag_run_id)
 
     def places(self, tables: str | Sequence[str]) -> list[Place]:
-        names = [tables] if isinstance(tables, str) else tables
-        catalog, namespace = self.settings.default_catalog, self.settings.default_namespace
-        return self._places(TableName.parse(name).resolve(catalog, namespace) for name in names)
+        return self._places(self._names(tables))
+
+    def places_recorded(
+        self, kept: Iterable[PromotionRecord], tables: str | Sequence[str]
+    ) -> list[Place]:
+        """Where these tables were promoted to; all of them if none are named."""
+        wanted = {name.folded for name in self._names(tables)}
+        found = {(one.table, TableName.parse(one.target)) for one in kept}
+        return [
+            Place(table, target_named(self.spark, table, target, self.delta_as))
+            for table, target in sorted(found, key=str)
+            if not wanted or table.folded in wanted
+        ]
 
     def places_of(self, audit: Audit) -> list[Place]:
         """Of every table that the run has read; in audit mode, of those whose branch it has."""
@@ -134,6 +151,11 @@ class _Layer:
         if not found:
             raise NothingSelectedError(f"run {audit.run_id!r} has no results of any table")
         return self._places(found)
+
+    def _names(self, tables: str | Sequence[str]) -> list[TableName]:
+        names = [tables] if isinstance(tables, str) else tables
+        catalog, namespace = self.settings.default_catalog, self.settings.default_namespace
+        return [TableName.parse(name).resolve(catalog, namespace) for name in names]
 
     def _places(self, tables: Iterable[TableName]) -> list[Place]:
         return [

@@ -71,7 +71,7 @@ def test_a_table_is_promoted_shown_and_taken_back(spark, lakeproof, suite_file, 
     )
     refused = lakeproof("promote", sales, "--run", "good", *where)
     assert refused.exit_code == 4
-    assert "was rolled back. Run the checks again" in refused.stderr
+    assert "by run 'good' and rolled back. Commit to" in refused.stderr
 
 
 @pytest.mark.parametrize(

@@ -159,15 +159,20 @@ def test_a_run_that_read_the_table_twice_or_at_no_position_names_none(iceberg):
     assert "Run the checks again under one run id" in refused(iceberg, "moving")
 
 
-@pytest.mark.slow
-def test_a_run_that_was_rolled_back_is_not_promoted_again(iceberg):
+def test_what_was_rolled_back_is_promoted_by_no_run_until_the_table_has_moved(iceberg):
     iceberg.keep("taken")
     iceberg.promote("taken")
     iceberg.rollback("taken")
-    told = f"the promotion of run '{iceberg.short}-taken' to {iceberg.target} was rolled back."
-    assert refused(iceberg, "taken") == f"{told} {AGAIN}"
-    iceberg.keep("anew")
-    assert only(iceberg.promote("anew")).status == "promoted"
+    iceberg.keep("same")
+    told = (
+        f"{iceberg.head()} was promoted to {iceberg.target} by run '{iceberg.short}-taken' and "
+        f"rolled back. Commit to {iceberg.table} what is wanted instead, run the checks and "
+        "promote that run"
+    )
+    assert [refused(iceberg, run) for run in ("taken", "same")] == [told, told]
+    iceberg.write(2)
+    iceberg.keep("moved")
+    assert only(iceberg.promote("moved")).status == "promoted"
 
 
 @pytest.mark.slow
@@ -217,6 +222,45 @@ def test_what_no_promotion_has_made_is_not_overwritten(delta, iceberg):
     iceberg.keep("audited")
     with pytest.raises(ConfigError, match=r"'trusted' is a tag of"):
         iceberg.promote("audited")
+
+
+def test_a_branch_with_commits_of_its_own_is_not_overwritten(iceberg):
+    """Whoever writes it: a team of its own, or the writers of the audit mode."""
+    iceberg.sql(f"ALTER TABLE {iceberg.table} CREATE BRANCH audit")
+    iceberg.write(7, branch="audit")
+    iceberg.keep("audited")
+    told = "commits that .* does not have, and no promotion has set it there"
+    assert re.search(told, refused(iceberg, "audited", branch="audit"))
+    assert len(iceberg.sql(f"SELECT * FROM {iceberg.table}.branch_audit")) == 2
+    iceberg.promote("audited")
+    iceberg.write(8, branch="trusted")
+    iceberg.write(2)
+    iceberg.keep("later")
+    assert re.search(told, refused(iceberg, "later"))
+    assert (iceberg.trusted(), iceberg.records()) == ([1, 8], [("audited", "promoted")])
+
+
+def test_a_run_of_some_rules_is_not_promoted_over_what_the_others_have_failed(iceberg):
+    iceberg.keep("whole", CheckStatus.PASSED, CheckStatus.FAILED, suite="sales")
+    iceberg.keep("other", CheckStatus.PASSED, suite="elsewhere")
+    iceberg.keep("part", CheckStatus.PASSED, suite="sales")
+    assert refused(iceberg, "part") == (
+        f"run '{iceberg.short}-part' has not evaluated rules of its suite that did not pass at "
+        f"{iceberg.head()} of {iceberg.table}: rule_1 (failed, run {iceberg.short}-whole). Run all "
+        "rules and promote that run"
+    )
+    assert only(iceberg.promote("other")).status == "promoted"
+    iceberg.write(2)
+    iceberg.keep("part-later", CheckStatus.PASSED, suite="sales")
+    assert only(iceberg.promote("part-later")).status == "promoted"
+
+
+@pytest.mark.slow
+def test_a_version_of_a_delta_table_of_which_nobody_knows_which_it_was_is_refused(delta):
+    delta.keep("audited")
+    intents = f"{STORE.catalog}.{STORE.namespace}._quality_intents"
+    delta.sql(f"DELETE FROM {intents} WHERE run_id = '{delta.short}-audited'")
+    assert refused(delta, "audited").startswith("nothing is kept that says whether")
 
 
 @pytest.mark.parametrize(

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 
 from lakeproof import CheckResult, CheckStatus, QualityCheck, promote, rollback, run_checks
 from lakeproof.engines.spark.pinning import read_head
 from lakeproof.model.names import TableName
 from lakeproof.state import open_store
+from lakeproof.state.store import TableWork
 from oracle.kept_state import CATALOGS, store_in
 
 NAMESPACE = "promoted"
@@ -98,7 +100,18 @@ class Layer:
             )
             for number, status in enumerate(statuses or (CheckStatus.PASSED,))
         ]
-        store.record_results([replace(one, **fields) for one in results])
+        results = [replace(one, **fields) for one in results]
+        store.record_results(results)
+        if at and at.kind == "delta":
+            self._lease(store, results, at)
+
+    def _lease(self, store, results, position):
+        """The log of leases says which table the run has read; versions alone do not."""
+        now, run_id = datetime.now(UTC), results[0].run_id
+        table = TableName.parse(self.table)
+        rules = tuple(one.rule_id for one in results)
+        work = TableWork(table, read_head(self.spark, table).table_id, run_id, rules, position)
+        store.commit(store.begin(run_id, [work], now), run_id, [], now)
 
     def promote(self, run_id, **options):
         given = {"tables": self.table, "store": STORE, **self.options, **options}
@@ -115,7 +128,8 @@ class Layer:
         self.sql(f"REFRESH TABLE {results}")
         rows = self.sql(
             f"SELECT run_id, declared FROM {results} WHERE check_type = 'promotion' "
-            f"AND table_fqn = '{self.table}' ORDER BY CAST(declared['order'] AS INT)"
+            f"AND declared['act'] <> 'intended' AND table_fqn = '{self.table}' "
+            "ORDER BY CAST(declared['order'] AS INT)"
         )
         return [
             (row["run_id"].removeprefix(f"{self.short}-"), row["declared"]["act"]) for row in rows

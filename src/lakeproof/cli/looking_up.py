@@ -10,10 +10,9 @@ from lakeproof.model.names import TableName
 from lakeproof.model.nearest import nearest
 from lakeproof.model.outcome import CheckResult
 from lakeproof.state import kept_runs
+from lakeproof.state.kept_runs import LATEST
 from lakeproof.state.reading import Among, Question, StateReader
 from lakeproof.state.statements import result_of_row
-
-LATEST = "latest"
 
 
 @dataclass(frozen=True, slots=True)

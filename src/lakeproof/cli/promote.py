@@ -6,7 +6,6 @@ from typing import Any
 
 import click
 
-from lakeproof.cli.looking_up import LATEST
 from lakeproof.cli.options import (
     Where,
     format_option,
@@ -19,6 +18,7 @@ from lakeproof.cli.streams import progress_on_stderr, results_only_on_stdout
 from lakeproof.gating.policy import EXIT_OPEN, exit_code
 from lakeproof.reporting.document import document_text
 from lakeproof.reporting.log_commands import inert
+from lakeproof.state.kept_runs import LATEST
 
 
 @click.command()

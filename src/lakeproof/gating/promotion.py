@@ -8,11 +8,14 @@ between two of them harmless:
 - The gate is decided from what is kept of the run, and every table is looked at, before anything
   moves.
 - One promoter at a time works on a target, under the lease that runs use too. A repeated call takes
-  over the lease of its own run at once; another waits for it, or for the end of a dead holder.
-- The move is one commit of the table format. It comes before the record, so that a record is never
-  of what did not happen. Killed between the two, a repeated call finds the target where it wanted
-  it and the record missing, and adds it: what was shown before is then what the last record says,
-  because every earlier move has one.
+  over the lease of its own run at once, any call that of a dead holder; while another promoter is
+  at work it ends with AlreadyRunningError. The lease is looked at once more right before the move:
+  a promoter that slept until another took it over moves nothing. What it sleeps through between
+  that look and the commit is not fenced.
+- What is to be moved from where to where is recorded as intended, then moved, by one commit of the
+  table format, then recorded as promoted. Killed before the last, the next call finds the target
+  where the intention wanted it, and adds the record. A target that is there without an intention
+  was moved by something else: it is left alone, and nothing is recorded.
 - A rollback does the same the other way round: move back, then record. Killed between, the target
   shows what was before a promotion that still stands in the record: only the record is added.
 
@@ -35,36 +38,35 @@ from lakeproof.gating.promotion_audit import Audit, Audited
 from lakeproof.gating.promotion_outcome import Promotion, PromotionOutcome, PromotionStatus
 from lakeproof.gating.promotion_steps import (
     decide_move,
-    is_recorded,
     look_back,
     move_target,
     shown_before,
     take_back,
 )
-from lakeproof.model.names import TableName
+from lakeproof.gating.promotion_telling import (
+    Place,
+    as_it_is,
+    behind_text,
+    found_text,
+    left_alone,
+    refused,
+)
 from lakeproof.model.position import Position
-from lakeproof.model.printable import counted
 from lakeproof.model.promotion import (
     PROMOTION,
     Act,
     PromotionRecord,
+    last_record,
     move_text,
     next_order,
     standing_promotions,
+    unfinished,
 )
 from lakeproof.state import literals
 from lakeproof.state.access import TRIES_MAX
 from lakeproof.state.kept_runs import promotions_to
 from lakeproof.state.reading import StateReader
 from lakeproof.state.store import Store, TableWork
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A table and the target that shows its trusted rows."""
-
-    table: TableName
-    target: Target
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +83,7 @@ class Promoter:
         for place in places:
             audit.require_table(place.target.checked)
         if not audit.gate.is_open:
-            left = [_refused(place, audit.run_id) for place in places]
+            left = [refused(place, audit.run_id) for place in places]
             return PromotionOutcome(audit.run_id, audit.gate, tuple(left), audit.results)
         read = [audit.read_at(place.target.checked) for place in places]
         if len(places) > 1:  # one alone is decided where it moves
@@ -103,25 +105,31 @@ class Promoter:
     def _promote(self, place: Place, audited: Audited) -> Promotion:
         target, run_id, position = place.target, audited.run_id, audited.position
         self.store.prepare()
-        with self._holding(target, f"promotion-of-{run_id}", position):
+        with self._holding(target, f"promotion-of-{run_id}", position) as fence:
             records = self._records(target)
-            first = look = decide_move(target, audited, records)
-            if look.is_newer or is_recorded(look, records, position):
-                return _left_alone(place, audited, look, records)
             for number in range(1, TRIES_MAX + 1):
-                if look.present == position or move_target(target, position, number):
-                    break
                 look = decide_move(target, audited, records)
-            before = shown_before(first, records, position)
-            self._record(place, run_id, Act.PROMOTED, (before, position), look, records)
+                found = found_text(place, look, records)
+                intended = self._left_by(run_id, look, records)
+                if intended is not None:
+                    break
+                if look.is_newer or look.present == position:
+                    return left_alone(place, audited, look, records)
+                intended = self._intend(place, audited, look, records)
+                fence()
+                if move_target(target, look, position, number):
+                    break
+            assert intended is not None  # noqa: S101 (the last try moves or raises)
+            self._keep(records, intended.done())
+            faults.reach("after_promotion_record")
         return Promotion(
             table=str(place.table),
             target=str(target.name),
             run_id=run_id,
             status=PromotionStatus.PROMOTED,
-            details=move_text(before, position) + _behind(place, look),
+            details=move_text(intended.before, position) + found + behind_text(place, look),
             audited=position,
-            before=before,
+            before=intended.before,
             after=position,
             head=look.head,
             newer_commits=look.newer_commits,
@@ -131,16 +139,18 @@ class Promoter:
         target = place.target
         taken = self._to_take_back(target, run_id)
         if taken is None:
-            return _shown(place, run_id, PromotionStatus.UNCHANGED, "was rolled back before")
+            return as_it_is(place, run_id, PromotionStatus.UNCHANGED, "was rolled back before")
         self.store.prepare()
-        with self._holding(target, f"rollback-of-{taken.run_id}", taken.after):
+        with self._holding(target, f"rollback-of-{taken.run_id}", taken.after) as fence:
             taken = self._to_take_back(target, taken.run_id)
             if taken is None:
-                return _shown(place, run_id, PromotionStatus.UNCHANGED, "was rolled back before")
-            look = take_back(target, taken)
+                return as_it_is(place, run_id, PromotionStatus.UNCHANGED, "was rolled back before")
+            look = take_back(target, taken, fence)
+            records = [*self._records(target), taken]
             moved = (taken.after, taken.before)
-            records = self._records(target)
-            self._record(place, taken.run_id, Act.ROLLED_BACK, moved, look, records)
+            undone = self._record(place, taken.run_id, Act.ROLLED_BACK, moved, look, records)
+            self._keep(records, taken, undone)  # both: the promotion may have died unrecorded
+            faults.reach("after_promotion_record")
         return Promotion(
             table=str(place.table),
             target=str(target.name),
@@ -155,6 +165,9 @@ class Promoter:
     def _to_take_back(self, target: Target, run_id: str) -> PromotionRecord | None:
         """The promotion to undo; None if it is undone. Refuses one that another lies upon."""
         records = self._records(target)
+        left = unfinished(records, target.present())
+        if left is not None:
+            records.append(left.done())
         standing = standing_promotions(records)
         if not run_id:
             if not standing:
@@ -162,7 +175,7 @@ class Promoter:
             return standing[-1]
         if standing and standing[-1].run_id == run_id:
             return standing[-1]
-        own = [one for one in records if one.run_id == run_id]
+        own = [one for one in records if one.run_id == run_id and one.act is not Act.INTENDED]
         if not own:
             raise NothingSelectedError(f"run {run_id!r} was never promoted to {target.name}")
         if all(one.run_id != run_id for one in standing):
@@ -175,6 +188,31 @@ class Promoter:
     def _records(self, target: Target) -> list[PromotionRecord]:
         return promotions_to(self.reader, str(target.name))
 
+    def _left_by(
+        self, run_id: str, look: Look, records: list[PromotionRecord]
+    ) -> PromotionRecord | None:
+        """What this run has moved and not recorded; that of another run is recorded for it."""
+        left = unfinished(records, look.present)
+        if left is not None and left.run_id != run_id:
+            self._keep(records, left.done())
+            return None
+        return left
+
+    def _intend(
+        self, place: Place, audited: Audited, look: Look, records: list[PromotionRecord]
+    ) -> PromotionRecord:
+        moved = (shown_before(look, records), audited.position)
+        last = last_record(records)
+        if last is not None and last.is_intention_of(audited.run_id, *moved):
+            return last
+        intended = self._record(place, audited.run_id, Act.INTENDED, moved, look, records)
+        self._keep(records, intended)
+        return intended
+
+    def _keep(self, records: list[PromotionRecord], *added: PromotionRecord) -> None:
+        self.store.record_results([one.to_result() for one in added])
+        records.extend(added)
+
     def _record(
         self,
         place: Place,
@@ -183,8 +221,8 @@ class Promoter:
         moved: tuple[Position | None, Position | None],
         look: Look,
         records: Sequence[PromotionRecord],
-    ) -> None:
-        record = PromotionRecord(
+    ) -> PromotionRecord:
+        return PromotionRecord(
             run_id=run_id,
             table=place.table,
             target=str(place.target.name),
@@ -196,71 +234,17 @@ class Promoter:
             table_id=look.table_id,
             dag_run_id=self.dag_run_id,
         )
-        self.store.record_results([record.to_result()])
-        faults.reach("after_promotion_record")
 
     @contextmanager
-    def _holding(self, target: Target, holder: str, position: Position | None) -> Iterator[None]:
-        """The lease on the target: no other promoter moves it or records a move meanwhile."""
+    def _holding(
+        self, target: Target, holder: str, position: Position | None
+    ) -> Iterator[Callable[[], None]]:
+        """The lease on the target; gives what raises FencedError once it is lost."""
         work = TableWork(target.name, "", PROMOTION, (), position)
         try:
             batches = self.store.begin(holder, [work], self.clock())
             faults.reach("after_promotion_lease")
-            yield
+            yield lambda: self.store.require_leases(batches, holder)
             self.store.commit(batches, holder, [], self.clock())
         finally:
             self.store.release(holder, self.clock())
-
-
-def _left_alone(
-    place: Place, audited: Audited, look: Look, records: Sequence[PromotionRecord]
-) -> Promotion:
-    standing = standing_promotions(records)
-    by = next((one.run_id for one in reversed(standing) if one.after == look.present), "")
-    whose = f", promoted by run {by}" if by else ""
-    if look.is_newer:
-        status = PromotionStatus.SUPERSEDED
-        details = (
-            f"shows {look.present}{whose}, which is newer than {audited.position}; left as it is"
-        )
-    else:
-        status = PromotionStatus.UNCHANGED
-        details = f"shows {look.present} already{whose}" + _behind(place, look)
-    return Promotion(
-        table=str(place.table),
-        target=str(place.target.name),
-        run_id=audited.run_id,
-        status=status,
-        details=details,
-        audited=audited.position,
-        before=look.present,
-        after=look.present,
-        head=look.head,
-        newer_commits=look.newer_commits,
-    )
-
-
-def _behind(place: Place, look: Look) -> str:
-    """A writer between audit and promotion is told of: what it wrote is not promoted."""
-    if not look.newer_commits:
-        return ""
-    told = counted(look.newer_commits, "commit")
-    return f"; {place.target.checked} has {told} since the audit, not promoted"
-
-
-def _refused(place: Place, run_id: str) -> Promotion:
-    return _shown(place, run_id, PromotionStatus.REFUSED, "the gate is closed")
-
-
-def _shown(place: Place, run_id: str, status: PromotionStatus, why: str) -> Promotion:
-    """The target as it is."""
-    shown = place.target.present()
-    return Promotion(
-        table=str(place.table),
-        target=str(place.target.name),
-        run_id=run_id,
-        status=status,
-        details=f"{why}; shows {shown or 'nothing'} as before",
-        before=shown,
-        after=shown,
-    )

@@ -6,14 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from lakeproof.errors import CheckDefinitionError, NothingSelectedError, PromotionError
-from lakeproof.gating.policy import GateDecision, decide
+from lakeproof.gating.policy import EVALUATED, GateDecision, closes, decide
 from lakeproof.model.names import TableName
 from lakeproof.model.nearest import nearest
-from lakeproof.model.outcome import CheckResult, CheckStatus
+from lakeproof.model.outcome import CheckResult
 from lakeproof.model.position import Position
 from lakeproof.model.printable import counted
 from lakeproof.model.promotion import is_other_table
 from lakeproof.state.kept_runs import (
+    LATEST,
+    failed_beside,
     intended_rules,
     known_runs,
     latest_run,
@@ -22,10 +24,8 @@ from lakeproof.state.kept_runs import (
 )
 from lakeproof.state.reading import Among, StateReader
 
-LATEST = "latest"
 AGAIN = "Run the checks again and promote that run"
 
-_EVALUATED = frozenset({CheckStatus.PASSED, CheckStatus.FAILED, CheckStatus.WARNED})
 _BOOKS = "zero_loss"
 """The check type of what a ledger says: its table is a pipeline's input, by any name."""
 
@@ -40,8 +40,17 @@ class Audited:
     table_ids: frozenset[str]
 
     def require_same_table(self, table_id: str) -> None:
-        """Refuse a table that was dropped and made again since: its positions mean other rows."""
-        if self.table_ids and all(is_other_table(one, table_id) for one in self.table_ids):
+        """Refuse a table that was dropped and made again since: its positions mean other rows.
+
+        Versions of Delta begin at 0 in each table, so there its identity must be known; no two
+        snapshots of Iceberg have the same number.
+        """
+        if not self.table_ids and self.position.kind == "delta":
+            raise PromotionError(
+                f"nothing is kept that says whether {self.checked} is the table that run "
+                f"{self.run_id!r} has read. {AGAIN}"
+            )
+        if any(is_other_table(one, table_id) for one in self.table_ids):
             raise PromotionError(
                 f"{self.checked} was dropped and made again, or replaced, since run "
                 f"{self.run_id!r} has read it. {AGAIN}"
@@ -78,7 +87,7 @@ class Audit:
 
     def read_at(self, checked: TableName) -> Audited:
         """Where the run has read it: one position, and at least one rule evaluated there."""
-        own = [one for one in self._of(checked) if one.status in _EVALUATED]
+        own = [one for one in self._of(checked) if one.status in EVALUATED]
         if not own:
             raise PromotionError(
                 f"run {self.run_id!r} has evaluated no rule of {checked}. Nothing says that it "
@@ -97,9 +106,21 @@ class Audit:
                 f"run {self.run_id!r} has read {checked} at {told}. Run the checks again under "
                 "one run id, and promote that run"
             )
+        self._require_nothing_failed_beside(checked, positions[0])
         rule_ids = sorted({one.rule_id for one in own})
         ids = table_ids_read(self.reader, self.run_id, checked, positions[0], rule_ids)
         return Audited(self.run_id, checked, positions[0], ids)
+
+    def _require_nothing_failed_beside(self, checked: TableName, position: Position) -> None:
+        """Refuse what another run has failed there: this one may have had some of the rules."""
+        own = self._of(checked)
+        failed = [one for one in failed_beside(self.reader, checked, position, own) if closes(one)]
+        if failed:
+            told = ", ".join(f"{one.check_name} ({one.status}, run {one.run_id})" for one in failed)
+            raise PromotionError(
+                f"run {self.run_id!r} has not evaluated rules of its suite that did not pass at "
+                f"{position} of {checked}: {told}. Run all rules and promote that run"
+            )
 
     def _of(self, checked: TableName) -> list[CheckResult]:
         """The results of rules on this table."""

@@ -2,41 +2,66 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from lakeproof import faults
 from lakeproof.engines.spark.promotion.target import Look, Target
 from lakeproof.errors import EngineUnavailableError, PromotionError, short_message
 from lakeproof.gating.promotion_audit import AGAIN, Audited
 from lakeproof.model.position import Position
-from lakeproof.model.promotion import Act, PromotionRecord, is_other_table, standing_promotions
+from lakeproof.model.promotion import Act, PromotionRecord, is_other_table, last_record
 from lakeproof.state.access import TRIES_MAX, pause, spark_errors
 from lakeproof.state.statements import table_format
 
 
 def decide_move(target: Target, audited: Audited, records: Sequence[PromotionRecord]) -> Look:
-    """One look; refuses what must not be promoted. What is shown already may be anything."""
+    """One look; refuses what must not be promoted. What is shown already may be anything.
+
+    A position that was taken back stays so, whatever run has read it.
+    """
     look = target.look(audited.position)
     audited.require_same_table(look.table_id)
-    if any(one.run_id == audited.run_id and one.act is Act.ROLLED_BACK for one in records):
-        raise PromotionError(
-            f"the promotion of run {audited.run_id!r} to {target.name} was rolled back. {AGAIN}"
-        )
-    if look.refusal and look.present != audited.position and not look.is_newer:
+    own = _of_this_table(look, records)
+    for one in own:
+        if one.act is Act.ROLLED_BACK and one.before == audited.position:
+            raise PromotionError(
+                f"{audited.position} was promoted to {target.name} by run {one.run_id!r} and "
+                f"rolled back. Commit to {target.checked} what is wanted instead, run the checks "
+                "and promote that run"
+            )
+    if look.present == audited.position or look.is_newer:
+        return look
+    if look.refusal:
         raise PromotionError(f"{look.refusal}. {AGAIN}")
+    if look.is_apart and not is_where_left(look, own):
+        raise PromotionError(
+            f"{target.name} shows {look.present}, with commits that {target.checked} does not "
+            "have, and no promotion has set it there: it is somebody else's. Name another by "
+            "--branch"
+        )
     return look
 
 
-def move_target(target: Target, position: Position, number: int) -> bool:
-    """Whether the target was moved; False if another commit was faster and a try is left."""
+def is_where_left(look: Look, records: Sequence[PromotionRecord]) -> bool:
+    """Whether the target is where the last record of it, or an intention, has left it."""
+    last = last_record(_of_this_table(look, records))
+    if last is None:
+        return look.present is None
+    left = {last.after, last.before} if last.act is Act.INTENDED else {last.after}
+    return look.present in left
+
+
+def move_target(target: Target, look: Look, position: Position, number: int) -> bool:
+    """Whether the target was moved; False if something else was faster and a try is left."""
     try:
+        if target.present() != look.present:
+            return _again(target, number)
         target.move(position)
     except spark_errors() as problem:
         is_conflict = table_format(position.kind).is_conflict(problem)
         if number == TRIES_MAX or not is_conflict:
             raise _not_moved(target, problem) from problem
-        pause(number)
-        return False
+        return _again(target, number)
     faults.reach("after_promotion_move")
     shown = target.present()
     if shown != position:
@@ -44,6 +69,13 @@ def move_target(target: Target, position: Position, number: int) -> bool:
             f"{target.name} was set to {position} and shows {shown}: something else moves it"
         )
     return True
+
+
+def _again(target: Target, number: int) -> bool:
+    if number == TRIES_MAX:
+        raise PromotionError(f"{target.name} was not moved: something else moves it all the time")
+    pause(number)
+    return False
 
 
 def look_back(target: Target, taken: PromotionRecord) -> Look:
@@ -66,10 +98,11 @@ def look_back(target: Target, taken: PromotionRecord) -> Look:
     return look
 
 
-def take_back(target: Target, taken: PromotionRecord) -> Look:
+def take_back(target: Target, taken: PromotionRecord, fence: Callable[[], None]) -> Look:
     """Show what was shown before, unless that is so already and only the record is missing."""
     look = look_back(target, taken)
     if look.present != taken.before:
+        fence()
         try:
             target.restore(taken.before)
         except spark_errors() as problem:
@@ -78,28 +111,16 @@ def take_back(target: Target, taken: PromotionRecord) -> Look:
     return look
 
 
-def shown_before(
-    look: Look, records: Sequence[PromotionRecord], audited: Position
-) -> Position | None:
-    """What the target showed before this promotion.
-
-    By the last record, if a killed promotion has moved it, or taken it away to make it anew.
-    """
-    if look.present not in {audited, None}:
-        return look.present
-    own = _of_this_table(look, records)
-    last = max(own, key=lambda one: one.order, default=None)
-    return last.after if last else None
+def shown_before(look: Look, records: Sequence[PromotionRecord]) -> Position | None:
+    """What the target shows; or did, if a killed promotion has taken it away to make it anew."""
+    last = last_record(_of_this_table(look, records))
+    if look.present is None and last is not None and last.act is Act.INTENDED:
+        return last.before
+    return look.present
 
 
 def _of_this_table(look: Look, records: Sequence[PromotionRecord]) -> list[PromotionRecord]:
     return [one for one in records if not is_other_table(one.table_id, look.table_id)]
-
-
-def is_recorded(look: Look, records: Sequence[PromotionRecord], audited: Position) -> bool:
-    """Whether the target shows the audited position, and a promotion that stands says so."""
-    standing = standing_promotions(_of_this_table(look, records))
-    return look.present == audited and bool(standing) and standing[-1].after == audited
 
 
 def _not_moved(target: Target, problem: Exception) -> EngineUnavailableError:

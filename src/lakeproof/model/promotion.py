@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from lakeproof.model.canonical import canonical_payload, rule_id_of
@@ -16,6 +16,8 @@ PROMOTION = "promotion"
 
 
 class Act(StrEnum):
+    INTENDED = "intended"
+    """Written before the move, so that a move without a record is known by it."""
     PROMOTED = "promoted"
     ROLLED_BACK = "rolled_back"
 
@@ -41,7 +43,7 @@ class PromotionRecord:
     dag_run_id: str = ""
 
     def to_result(self) -> CheckResult:
-        """As the store keeps it; a run is promoted once, and taken back once, to one target."""
+        """As the store keeps it: by run and order once, however often it is written."""
         return CheckResult(
             check_name=PROMOTION,
             check_type=PROMOTION,
@@ -53,8 +55,8 @@ class PromotionRecord:
             details=f"{self.target} {self._word}: {move_text(self.before, self.after)}",
             executed_at=self.executed_at,
             run_id=self.run_id,
-            rule_id=rule_id_of(canonical_payload({"check": PROMOTION, "target": self.target})),
-            rule_key=_key(self.act, self.target),
+            rule_id=self.rule_id_of(self.target),
+            rule_key=f"{PROMOTION}:{self.act}:{self.order}:{self.target}",
             table_fqn=str(self.table),
             severity="info",
             position=_json(self.after),
@@ -87,9 +89,17 @@ class PromotionRecord:
         )
 
     @staticmethod
-    def keys_of(target: str) -> list[str]:
-        """The rule_keys of every move of a target."""
-        return [_key(act, target) for act in Act]
+    def rule_id_of(target: str) -> str:
+        """The rule_id of every move of a target."""
+        return rule_id_of(canonical_payload({"check": PROMOTION, "target": target}))
+
+    def is_intention_of(self, run_id: str, before: Position | None, after: Position | None) -> bool:
+        wanted = (Act.INTENDED, run_id, before, after)
+        return (self.act, self.run_id, self.before, self.after) == wanted
+
+    def done(self) -> PromotionRecord:
+        """The promotion that was intended."""
+        return replace(self, act=Act.PROMOTED, order=self.order + 1)
 
     @property
     def _word(self) -> str:
@@ -102,9 +112,22 @@ def standing_promotions(records: Iterable[PromotionRecord]) -> list[PromotionRec
     for record in sorted(records, key=lambda one: one.order):
         if record.act is Act.PROMOTED:
             standing.append(record)
-        else:
+        elif record.act is Act.ROLLED_BACK:
             standing = [one for one in standing if one.run_id != record.run_id]
     return standing
+
+
+def last_record(records: Iterable[PromotionRecord]) -> PromotionRecord | None:
+    return max(records, key=lambda one: one.order, default=None)
+
+
+def unfinished(
+    records: Iterable[PromotionRecord], shown: Position | None
+) -> PromotionRecord | None:
+    """The intention that has moved the target and died before it could record that."""
+    last = last_record(records)
+    is_left = last is not None and last.act is Act.INTENDED and last.after == shown
+    return last if is_left else None
 
 
 def is_other_table(one: str, other: str) -> bool:
@@ -123,10 +146,6 @@ def next_order(records: Sequence[PromotionRecord]) -> int:
 def move_text(before: Position | None, after: Position | None) -> str:
     """`snapshot 1 -> snapshot 2`; `nothing` where the target was not there."""
     return f"{before or 'nothing'} -> {after or 'nothing'}"
-
-
-def _key(act: Act, target: str) -> str:
-    return f"{PROMOTION}:{act}:{target}"
 
 
 def _json(position: Position | None) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lakeproof.model.names import TableName
-from lakeproof.model.outcome import CheckResult
+from lakeproof.model.outcome import CheckResult, CheckStatus
 from lakeproof.model.position import Position
 from lakeproof.model.promotion import PromotionRecord
 from lakeproof.model.reading import Mark
@@ -16,7 +16,12 @@ from lakeproof.state.statements import result_of_row
 KNOWN_MAX = 100_000
 """Newest results that are looked at for names and trends; older ones are not worth the wait."""
 
+LATEST = "latest"
+"""What stands for the newest run where its id is asked for."""
+
 NEWEST = ("-executed_at", "-run_id")
+
+_NOT_PASSED = (CheckStatus.FAILED, CheckStatus.ERROR)
 
 
 def latest_run(reader: StateReader, where: Sequence[Among] = ()) -> str:
@@ -78,15 +83,55 @@ def table_ids_read(
     return frozenset(mark.table_id for mark in marks if mark and mark.position == position)
 
 
+def failed_beside(
+    reader: StateReader, table: TableName, position: Position, results: Sequence[CheckResult]
+) -> list[CheckResult]:
+    """What other runs of the suites of these results said last there, of rules not among these.
+
+    Only what did not pass, and of rules that their suite still has. Checks without a suite are
+    told by rule_key alone: nothing says that one of them was changed or removed.
+    """
+    there = (
+        Among(("table_fqn",), (str(table),)),
+        Among(("position",), (position.to_json(),)),
+        Among(("suite",), tuple(sorted({one.suite for one in results}))),
+    )
+    bad = Among(("status",), _NOT_PASSED)
+    rows = reader.ask(Question(RESULTS, (*there, bad), columns=("rule_id",))).rows
+    others = {str(row["rule_id"]) for row in rows} - {one.rule_id for one in results}
+    if not others:
+        return []
+    of_rules = Among(("rule_id",), tuple(sorted(others)))
+    retired = _retired(reader, of_rules)
+    keys = {one.rule_key for one in results}
+    newest: dict[str, CheckResult] = {}
+    for row in reader.ask(Question(RESULTS, (*there, of_rules), NEWEST)).rows:
+        newest.setdefault(str(row["rule_id"]), result_of_row(row))
+    return [
+        one
+        for one in newest.values()
+        if one.status in _NOT_PASSED
+        and (one.rule_id not in retired if one.suite else one.rule_key not in keys)
+    ]
+
+
+def _retired(reader: StateReader, of_rules: Among) -> frozenset[str]:
+    """Those of the rules that were taken out of their suite, and not put back."""
+    columns = ("rule_id", "suite", "batch_seq")
+    rows = reader.ask(Question("progress", (of_rules,), ("batch_seq",), columns=columns)).rows
+    suites = {str(row["rule_id"]): row["suite"] for row in rows}
+    return frozenset(rule_id for rule_id, suite in suites.items() if not suite)
+
+
 def promotions_to(reader: StateReader, target: str) -> list[PromotionRecord]:
-    """Every move of the target that was recorded."""
-    among = Among(("rule_key",), tuple(PromotionRecord.keys_of(target)))
+    """Every move of the target that was recorded, and every one that was intended."""
+    among = Among(("rule_id",), (PromotionRecord.rule_id_of(target),))
     rows = reader.ask(Question(PROMOTIONS, (among,))).rows
     return [PromotionRecord.from_result(result_of_row(row)) for row in rows]
 
 
 def promotions_of(reader: StateReader, run_id: str) -> list[PromotionRecord]:
-    """Every move that was recorded under this run."""
+    """Every move that was recorded or intended under this run."""
     rows = reader.ask(Question(PROMOTIONS, (Among(("run_id",), (run_id,)),))).rows
     return [PromotionRecord.from_result(result_of_row(row)) for row in rows]
 

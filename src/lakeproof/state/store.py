@@ -260,6 +260,9 @@ class Store(Protocol):
     def sample_keys(self, rule_ids: Sequence[str]) -> Mapping[str, tuple[str, ...]]:
         """A few keys of open violations, smallest first, by rule."""
 
+    def require_leases(self, batches: Sequence[Batch], run_id: str) -> None:
+        """FencedError if another driver has taken over one of these meanwhile."""
+
     def commit(
         self, batches: Sequence[Batch], run_id: str, moves: Sequence[Move], now: datetime
     ) -> None:

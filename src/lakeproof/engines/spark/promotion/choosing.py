@@ -9,7 +9,7 @@ from lakeproof.engines.spark.problems import unreadable_table
 from lakeproof.engines.spark.promotion.delta_target import CLONE, VIEW, DeltaTarget, kind_for
 from lakeproof.engines.spark.promotion.iceberg_branch import IcebergBranch
 from lakeproof.engines.spark.promotion.iceberg_main import IcebergMain
-from lakeproof.engines.spark.promotion.snapshots import MAIN, branch_part
+from lakeproof.engines.spark.promotion.snapshots import MAIN, branch_named, branch_part
 from lakeproof.engines.spark.promotion.target import Target
 from lakeproof.errors import ConfigError, EngineUnavailableError, PromotionError
 from lakeproof.model.names import TableName
@@ -17,7 +17,16 @@ from lakeproof.model.names import TableName
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["AUDIT", "AUTO", "DELTA_KINDS", "MODES", "TRUSTED", "branch_part", "target_of"]
+__all__ = [
+    "AUDIT",
+    "AUTO",
+    "DELTA_KINDS",
+    "MODES",
+    "TRUSTED",
+    "branch_part",
+    "target_named",
+    "target_of",
+]
 
 TRUSTED, AUDIT = "trusted", "audit"
 MODES = (TRUSTED, AUDIT)
@@ -47,6 +56,17 @@ def target_of(
     shown = TableName((*table.parts[:-1], f"{table.short}_{branch}"))
     kind = kind_for(spark, shown) if delta_as == AUTO else delta_as
     return DeltaTarget(spark, table, shown, kind)
+
+
+def target_named(spark: SparkSession, table: TableName, name: TableName, delta_as: str) -> Target:
+    """The target of this name, as a record has it: the mode and branch that give it."""
+    if name.folded == table.folded:
+        return target_of(spark, table, AUDIT, "", delta_as)
+    if len(name.parts) > len(table.parts):
+        branch = branch_named(name.short)
+    else:
+        branch = name.short.removeprefix(f"{table.short}_")
+    return target_of(spark, table, TRUSTED, branch, delta_as)
 
 
 def _format_of(spark: SparkSession, table: TableName) -> str:

@@ -3,6 +3,9 @@
 `CREATE` and `REPLACE BRANCH` are told apart, so that a branch that came or went since the look is
 an error and not overwritten. Iceberg commits either against the metadata that it has just loaded:
 if any other commit comes between, the statement fails and is tried anew after another look.
+
+A branch is anybody's: it has no mark of who made it. So one with commits that main does not have
+is replaced only where the last record of a promotion has left it.
 """
 
 from __future__ import annotations
@@ -15,7 +18,9 @@ from lakeproof.engines.spark.promotion.snapshots import (
     BRANCH,
     MAIN,
     Snapshots,
+    alter,
     branch_part,
+    expired,
     position_of,
     read_snapshots,
 )
@@ -48,13 +53,17 @@ class IcebergBranch:
         kept = self._read()
         head, present = kept.at(MAIN), kept.at(self.branch)
         is_in_main = kept.came_from(head, audited.value)
+        is_apart = present is not None and not kept.came_from(head, present)
         return Look(
             table_id=read_head(self.spark, self.table).table_id,
             present=position_of(present),
             head=position_of(head),
-            is_newer=present != audited.value and kept.came_from(present, audited.value),
+            is_newer=present != audited.value
+            and kept.came_from(present, audited.value)
+            and not is_apart,
             newer_commits=kept.commits_after(audited.value, head) if is_in_main else 0,
             refusal="" if is_in_main else self._refusal(kept, audited),
+            is_apart=is_apart,
         )
 
     def present(self) -> Position | None:
@@ -62,18 +71,32 @@ class IcebergBranch:
 
     def move(self, position: Position) -> None:
         word = "CREATE" if self.present() is None else "REPLACE"
-        self._alter(f"{word} BRANCH {quote(self.branch)} AS OF VERSION {position.value}")
+        alter(
+            self.spark,
+            self.table,
+            f"{word} BRANCH {quote(self.branch)} AS OF VERSION {position.value}",
+        )
 
     def restore(self, position: Position | None) -> None:
         if position is None:
-            self._alter(f"DROP BRANCH {quote(self.branch)}")
+            alter(self.spark, self.table, f"DROP BRANCH {quote(self.branch)}")
             return
-        if position.value not in self._read().parents:
+        kept = self._read()
+        if kept.at(self.branch) is None:
+            raise PromotionError(
+                f"{self.name} is gone: something else than a promotion has dropped it. Promote a "
+                "run to have it again"
+            )
+        if position.value not in kept.parents:
             raise PromotionError(
                 f"{self.table} keeps {position} no longer, so {self.name} cannot show it again. "
                 "Check the table and promote that run instead"
             )
-        self._alter(f"REPLACE BRANCH {quote(self.branch)} AS OF VERSION {position.value}")
+        alter(
+            self.spark,
+            self.table,
+            f"REPLACE BRANCH {quote(self.branch)} AS OF VERSION {position.value}",
+        )
 
     def _read(self) -> Snapshots:
         kept = read_snapshots(self.spark, self.table)
@@ -83,10 +106,5 @@ class IcebergBranch:
 
     def _refusal(self, kept: Snapshots, audited: Position) -> str:
         if audited.value not in kept.parents:
-            return (
-                f"{self.table} keeps {audited} no longer: it has expired, or the table is another"
-            )
+            return expired(self.table, audited)
         return f"{audited} is no longer in the history of {self.table}: it was rolled back"
-
-    def _alter(self, change: str) -> None:
-        self.spark.sql(f"ALTER TABLE {self.table.sql} {change}").collect()

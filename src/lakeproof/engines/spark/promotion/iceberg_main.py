@@ -18,7 +18,9 @@ from lakeproof.engines.spark.pinning import read_head
 from lakeproof.engines.spark.promotion.snapshots import (
     MAIN,
     Snapshots,
+    alter,
     branch_part,
+    expired,
     position_of,
     read_snapshots,
 )
@@ -83,9 +85,7 @@ class IcebergMain:
     def _refusal(self, kept: Snapshots, audited: Position) -> str:
         head, main = kept.at(self.branch), kept.at(MAIN)
         if audited.value not in kept.parents:
-            return (
-                f"{self.table} keeps {audited} no longer: it has expired, or the table is another"
-            )
+            return expired(self.table, audited)
         if head != audited.value:
             now = position_of(head) or "gone"
             return f"{self.checked} is at {now} now, not at {audited}: it moved since the audit"
@@ -95,14 +95,12 @@ class IcebergMain:
 
     @contextmanager
     def _tagged(self, position: Position) -> Iterator[None]:
-        self._alter(f"CREATE OR REPLACE TAG {quote(_TAG)} AS OF VERSION {position.value}")
+        tagged = f"TAG {quote(_TAG)} AS OF VERSION {position.value}"
+        alter(self.spark, self.table, f"CREATE OR REPLACE {tagged}")
         try:
             yield
         finally:
-            self._alter(f"DROP TAG IF EXISTS {quote(_TAG)}")
-
-    def _alter(self, change: str) -> None:
-        self.spark.sql(f"ALTER TABLE {self.table.sql} {change}").collect()
+            alter(self.spark, self.table, f"DROP TAG IF EXISTS {quote(_TAG)}")
 
     def _call(self, procedure: str, arguments: str) -> None:
         within = TableName(self.table.parts[1:])

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 MAIN = "main"
 BRANCH = "BRANCH"
+_BRANCH_PREFIX = "branch_"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +54,23 @@ def read_snapshots(spark: SparkSession, table: TableName) -> Snapshots:
     )
 
 
+def alter(spark: SparkSession, table: TableName, change: str) -> None:
+    spark.sql(f"ALTER TABLE {table.sql} {change}").collect()
+
+
+def expired(table: TableName, position: Position) -> str:
+    return f"{table} keeps {position} no longer: it has expired, or the table is another"
+
+
 def position_of(snapshot: int | None) -> Position | None:
     return None if snapshot is None else Position("iceberg", snapshot)
 
 
 def branch_part(branch: str) -> str:
     """The last part of the name by which a branch is read: `branch_trusted`."""
-    return f"branch_{branch}"
+    return f"{_BRANCH_PREFIX}{branch}"
+
+
+def branch_named(part: str) -> str:
+    """The branch that is read by such a part."""
+    return part.removeprefix(_BRANCH_PREFIX)

@@ -16,6 +16,7 @@ class Look:
     `present` is what the target shows, None if it is not there. `is_newer`: that came after the
     audited position. `head` is where the table stands, `newer_commits` how many commits after the
     audited position that is. `refusal` says why the target may not be set to it, '' if it may.
+    `is_apart`: the target has commits that the table does not have, which a move would lose.
     """
 
     table_id: str
@@ -24,6 +25,7 @@ class Look:
     is_newer: bool = False
     newer_commits: int = 0
     refusal: str = ""
+    is_apart: bool = False
 
 
 class Target(Protocol):
