@@ -4,9 +4,11 @@ VENV := .venv
 BIN := $(VENV)/bin
 PYTHON ?= $(shell scripts/find_python)
 READY := $(VENV)/.ready
+AIRFLOW_VENV := .venv-airflow
+AIRFLOW_READY := $(AIRFLOW_VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo example-airline test test-slow bench lint docs format clean
+.PHONY: help setup setup-airflow demo example-airline test test-slow bench lint docs format clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -17,6 +19,12 @@ setup: $(READY) ## virtual environment, Java and jars; does nothing if all is th
 
 $(READY): requirements.txt pyproject.toml scripts/make_venv
 	@scripts/make_venv $(VENV) "$(PYTHON)"
+	@touch $@
+
+setup-airflow: setup $(AIRFLOW_READY) ## Airflow in an environment of its own, which its tests need
+
+$(AIRFLOW_READY): requirements-airflow.txt pyproject.toml scripts/make_venv
+	@scripts/make_venv $(AIRFLOW_VENV) "$(PYTHON)" requirements-airflow.txt
 	@touch $@
 
 demo: setup ## a lakehouse with planted errors, checked: the gate closes
@@ -34,12 +42,12 @@ lint: setup ## ruff, mypy strict, import-linter
 	$(BIN)/lint-imports
 
 # The tests' many short statements are over before C2 has compiled them: without it they take a
-# quarter less time.
+# quarter less time. Java gives a single compiler too little room for what half an hour of Spark makes.
 test: export SPARK_SUBMIT_OPTS ?= -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC
-test: lint ## lint, then the fast tests, in two processes
+test: lint setup-airflow ## lint, then the fast tests, in two processes
 	$(BIN)/pytest --numprocesses 2 --dist loadfile
 
-test-slow: setup ## the long tests only
+test-slow: setup-airflow ## the long tests only
 	$(BIN)/pytest -m slow
 
 bench: setup ## the benchmarks, beside the same work done by hand
@@ -60,5 +68,5 @@ format: setup ## format the code
 	$(BIN)/ruff format .
 
 clean: ## remove what the targets made here; the caches of Java and jars stay
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache dist build
+	rm -rf $(VENV) $(AIRFLOW_VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache dist build
 	rm -rf lakehouse lakeproof-demo spark-warehouse

@@ -42,12 +42,14 @@ if TYPE_CHECKING:
         LakeproofError,
         LedgerError,
         NothingSelectedError,
+        PromotionError,
         RuleTimeoutError,
         StateSchemaError,
         SuiteError,
         UnsafeSqlError,
     )
     from lakeproof.gating.policy import GateDecision
+    from lakeproof.gating.promotion_outcome import Promotion, PromotionOutcome, PromotionStatus
     from lakeproof.model.accounting import (
         AccountingDiscrepancy,
         AdjointType,
@@ -60,6 +62,7 @@ if TYPE_CHECKING:
     )
     from lakeproof.model.outcome import CheckResult, CheckStatus
     from lakeproof.model.suite import QualityCheck
+    from lakeproof.promoting import promote, rollback
     from lakeproof.reconciliation import (
         AggregateConsistencyCheck,
         AggregateSpec,
@@ -116,12 +119,14 @@ _HOMES = {
         "LakeproofError",
         "LedgerError",
         "NothingSelectedError",
+        "PromotionError",
         "RuleTimeoutError",
         "StateSchemaError",
         "SuiteError",
         "UnsafeSqlError",
     ),
     "lakeproof.gating.policy": ("GateDecision",),
+    "lakeproof.gating.promotion_outcome": ("Promotion", "PromotionOutcome", "PromotionStatus"),
     "lakeproof.model.accounting": (
         "AccountingDiscrepancy",
         "AdjointType",
@@ -134,6 +139,7 @@ _HOMES = {
     ),
     "lakeproof.model.outcome": ("CheckResult", "CheckStatus"),
     "lakeproof.model.suite": ("QualityCheck",),
+    "lakeproof.promoting": ("promote", "rollback"),
     "lakeproof.reconciliation": (
         "AggregateConsistencyCheck",
         "AggregateSpec",
@@ -183,6 +189,10 @@ __all__ = [
     "OutputAccounting",
     "OutputPartition",
     "PartitionType",
+    "Promotion",
+    "PromotionError",
+    "PromotionOutcome",
+    "PromotionStatus",
     "QualityCheck",
     "QualityCheckResult",
     "ReconciliationCheck",
@@ -208,8 +218,10 @@ __all__ = [
     "local_session",
     "new_run_directory",
     "plan",
+    "promote",
     "reconcile",
     "register_engine",
+    "rollback",
     "run",
     "run_check",
     "run_checks",

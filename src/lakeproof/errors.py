@@ -14,6 +14,7 @@
     ├── AlreadyRunningError     another driver holds the lease on a table           exit 4
     ├── FencedError             a newer batch was committed; this one may not write exit 4
     ├── GateClosedError         raise_for_status() on results not to be published   exit 1
+    ├── PromotionError          what was audited is no longer there to be promoted  exit 4
     ├── LedgerError             a ledger or its run directory cannot be used        exit 2
     ├── ErrorThresholdError     more error records than a run may have              exit 1
     └── AccountingFailureException   the books of a run do not balance              exit 1
@@ -174,6 +175,14 @@ class FencedError(LakeproofError):
 
 class GateClosedError(LakeproofError):
     """The gate is closed and the caller asked to be stopped by it."""
+
+
+class PromotionError(LakeproofError):
+    """What a run has audited cannot be promoted, or what was promoted not be taken back.
+
+    The table moved, was replaced or rolled back, or the position has expired: a retry does not
+    help, another run of the checks may.
+    """
 
 
 class LedgerError(LakeproofError):

@@ -42,7 +42,10 @@ LEDGER_POINTS = (
 STORE_POINTS = ("during_prune", "during_upgrade")
 """Those of upkeep of the state tables."""
 
-KNOWN_POINTS = (*POINTS, *LEDGER_POINTS, *STORE_POINTS)
+PROMOTION_POINTS = ("after_promotion_lease", "after_promotion_move", "after_promotion_record")
+"""Those of a promotion or its rollback, for each table."""
+
+KNOWN_POINTS = (*POINTS, *LEDGER_POINTS, *STORE_POINTS, *PROMOTION_POINTS)
 
 
 class FaultInjectedError(Exception):

@@ -56,6 +56,7 @@ def test_exactly_the_commands_that_work_are_listed(lakeproof):
         "contract",
         "reconcile",
         "ledger",
+        "promote",
         "show",
         "suppress",
         "store",

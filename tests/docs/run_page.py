@@ -30,6 +30,7 @@ SURROUNDINGS = ("GITHUB_STEP_SUMMARY", "GITHUB_WORKSPACE", "SPARK_REMOTE", "NO_C
 
 _VARYING = (
     (re.compile(r"run-\d{8}t\d{6}-[0-9a-f]{6}"), "RUN"),
+    (re.compile(r"\b[\w-]+-[0-9a-f]{16}\b"), "RUN"),
     (re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d(\.\d+)?)?"), "MOMENT"),
     (re.compile(r"\d+(\.\d+)? s\b"), "N s"),
     (re.compile(r"snapshot \d+"), "snapshot N"),
@@ -94,9 +95,20 @@ class Reader:
             runpy.run_path(words[1], run_name="__main__")
             return 0, []
         else:
-            shell = subprocess.run(words, capture_output=True, text=True, check=False)
+            airflow = _with_airflow()
+            shell = subprocess.run(words, env=airflow, capture_output=True, text=True, check=False)
             code, output = shell.returncode, shell.stdout or shell.stderr
         return code, output.rstrip("\n").split("\n")
+
+
+def _with_airflow() -> dict[str, str]:
+    """The environment of commands: Airflow is found where it is installed, and at home here."""
+    return {
+        **os.environ,
+        "PATH": f"{os.environ['PATH']}{os.pathsep}{ROOT / '.venv-airflow' / 'bin'}",
+        "AIRFLOW_HOME": str(Path("airflow").absolute()),
+        "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
+    }
 
 
 def same_lines(shown: tuple[str, ...], printed: list[str]) -> bool:

@@ -24,6 +24,7 @@ BY_MAKE = ("Makefile", "pyproject.toml", "requirements.txt", "scripts", "src", "
 
 LONG_PAGES = (
     "accounting.md",
+    "airflow.md",
     "bad-rows.md",
     "ci.md",
     "configuration.md",
@@ -34,6 +35,7 @@ LONG_PAGES = (
     "session.md",
     "suites.md",
     "thresholds.md",
+    "trusted-layer.md",
 )
 """Their own tests, and those of the CLI, do what they say; the README has most of it."""
 

@@ -9,14 +9,10 @@ from lakeproof.config import Config
 from lakeproof.model.names import TableName
 from lakeproof.model.nearest import nearest
 from lakeproof.model.outcome import CheckResult
+from lakeproof.state import kept_runs
+from lakeproof.state.kept_runs import LATEST
 from lakeproof.state.reading import Among, Question, StateReader
 from lakeproof.state.statements import result_of_row
-
-LATEST = "latest"
-KNOWN_MAX = 100_000
-"""Newest results that are looked at for names and trends; older ones are not worth the wait."""
-
-_NEWEST = ("-executed_at", "-run_id")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +46,8 @@ def table_name(table: str, settings: Config) -> Name:
 
 
 def latest_run(reader: StateReader, among: Iterable[Name] = ()) -> str:
-    """The run with the newest result; '' before the first."""
-    where = tuple(name.among for name in among)
-    newest = reader.ask(Question("results", where, _NEWEST, limit=1)).rows
-    return str(newest[0]["run_id"]) if newest else ""
+    """The run with the newest result of all these names; '' before the first."""
+    return kept_runs.latest_run(reader, tuple(name.among for name in among))
 
 
 def results_among(reader: StateReader, names: Iterable[Name]) -> list[CheckResult]:
@@ -68,7 +62,9 @@ def newest_results(reader: StateReader, names: Iterable[Name]) -> list[CheckResu
         "column_name", "status", "failing_rows", "total_rows", "measure",
     )  # fmt: skip
     where = tuple(name.among for name in names)
-    rows = reader.ask(Question("results", where, _NEWEST, KNOWN_MAX, columns)).rows
+    rows = reader.ask(
+        Question("results", where, kept_runs.NEWEST, kept_runs.KNOWN_MAX, columns)
+    ).rows
     return [result_of_row(row) for row in rows]
 
 
@@ -101,5 +97,5 @@ def unknown_name(reader: StateReader, names: Iterable[Name]) -> str:
 
 
 def _known(reader: StateReader, columns: tuple[str, ...]) -> set[str]:
-    kept = reader.ask(Question("results", (), _NEWEST, KNOWN_MAX, columns)).rows
+    kept = reader.ask(Question("results", (), kept_runs.NEWEST, kept_runs.KNOWN_MAX, columns)).rows
     return {str(row[column]) for row in kept for column in columns if row[column]}

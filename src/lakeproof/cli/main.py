@@ -21,6 +21,7 @@ from lakeproof.errors import (
     LakeproofError,
     LedgerError,
     NothingSelectedError,
+    PromotionError,
     StateSchemaError,
     SuiteError,
     message_without_values,
@@ -51,6 +52,7 @@ EXIT_CODES: dict[type[LakeproofError], int] = {
     AlreadyRunningError: EXIT_FENCED,
     FencedError: EXIT_FENCED,
     GateClosedError: EXIT_CLOSED_BY_DATA,
+    PromotionError: EXIT_FENCED,
     LedgerError: EXIT_USAGE,
     ErrorThresholdError: EXIT_CLOSED_BY_DATA,
     AccountingFailureException: EXIT_CLOSED_BY_DATA,
@@ -73,6 +75,10 @@ COMMANDS = {
         "Hold two tables against each other by key.",
     ),
     "ledger": ("lakeproof.cli.ledger:ledger", "Read and verify the books of a pipeline."),
+    "promote": (
+        "lakeproof.cli.promote:promote",
+        "Let the trusted layer show what a run has passed.",
+    ),
     "show": ("lakeproof.cli.show:show", "Show kept results, violations and progress."),
     "suppress": (
         "lakeproof.cli.suppress:suppress",

@@ -9,7 +9,6 @@ from datetime import UTC, datetime
 import click
 
 from lakeproof.cli.looking_up import (
-    LATEST,
     ids_of,
     names_of,
     newest_results,
@@ -39,6 +38,7 @@ from lakeproof.reporting.document import document_text, result_document, schema_
 from lakeproof.reporting.kept import heaviest_first, results_text, violations_text
 from lakeproof.reporting.log_commands import inert
 from lakeproof.reporting.trend import ASCII_BLOCKS, BLOCKS, RuleTrend, fits, trend_text, trends_of
+from lakeproof.state.kept_runs import LATEST
 from lakeproof.state.reading import Among, Answer, Question
 from lakeproof.state.tables import VIOLATIONS
 

@@ -16,7 +16,7 @@ EXIT_FENCED = 4
 EXIT_NOTHING = 5
 
 _KNOWN = frozenset(CheckStatus)
-_EVALUATED = frozenset({CheckStatus.PASSED, CheckStatus.FAILED, CheckStatus.WARNED})
+EVALUATED = frozenset({CheckStatus.PASSED, CheckStatus.FAILED, CheckStatus.WARNED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,16 +49,17 @@ def decide(results: Sequence[CheckResult], rules_expected: int | None = None) ->
 
     An unknown status, a missing result and an empty list close it: doubt is not a pass.
     """
-    failures = tuple(result for result in results if _closes(result))
+    failures = tuple(result for result in results if closes(result))
     reasons = [f"{item.check_name}: {item.status}: {item.details}" for item in failures]
-    if not any(result.status in _EVALUATED or result in failures for result in results):
+    if not any(result.status in EVALUATED or result in failures for result in results):
         reasons.append("nothing was evaluated")
     if rules_expected is not None and rules_expected != len(results):
         reasons.append(f"{rules_expected} rules gave {len(results)} results")
     return GateDecision(is_open=not reasons, reasons=tuple(reasons), failures=failures)
 
 
-def _closes(result: CheckResult) -> bool:
+def closes(result: CheckResult) -> bool:
+    """Whether this result alone closes the gate."""
     if result.status not in _KNOWN:
         return True
     if result.status == CheckStatus.ERROR:
@@ -68,7 +69,7 @@ def _closes(result: CheckResult) -> bool:
 
 def exit_code(results: Sequence[CheckResult], decision: GateDecision, fail_on: str) -> int:
     """The process's exit code; `fail_on` shifts it, the decision stays as it is."""
-    if not any(result.status in _EVALUATED for result in results):
+    if not any(result.status in EVALUATED for result in results):
         has_errors = any(result.status == CheckStatus.ERROR for result in results)
         return EXIT_NOT_EVALUATED if has_errors else EXIT_NOTHING
     if fail_on == "never":

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from lakeproof.errors import EngineUnavailableError, short_message
 from lakeproof.model.names import quote
+from lakeproof.model.promotion import PROMOTION
 from lakeproof.state import literals
 from lakeproof.state.access import spark_errors
 from lakeproof.state.tables import TABLES
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from lakeproof.state.spark_store import SparkStore
 
 NOTHING_KEPT = "Next: lakeproof store init, or a run that keeps its results"
+
+RESULTS, PROMOTIONS = "results", "promotions"
+"""Both are rows of the results table: a question about results is about those of rules."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +36,8 @@ class Among:
 class Question:
     """Rows of one state table: all conditions hold; a `-` before a column sorts it downwards.
 
-    `columns` are those to bring, all if none are named.
+    `kind` is that of the table, or `promotions`. `columns` are those to bring, all if none are
+    named.
     """
 
     kind: str
@@ -40,6 +45,10 @@ class Question:
     order: tuple[str, ...] = ()
     limit: int | None = None
     columns: tuple[str, ...] = ()
+
+    @property
+    def table_kind(self) -> str:
+        return RESULTS if self.kind == PROMOTIONS else self.kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +84,14 @@ class SparkReader:
             ) from problem
 
     def _ask(self, question: Question) -> Answer:
-        frame = self._store.frame_of(question.kind)
+        frame = self._store.frame_of(question.table_kind)
+        if question.table_kind == RESULTS:
+            is_promotion = f"`check_type` <=> {literals.text(PROMOTION)}"
+            wanted = is_promotion if question.kind == PROMOTIONS else f"NOT {is_promotion}"
+            frame = frame.where(wanted)
         for condition in question.where:
             frame = frame.where(_sql(condition))
-        total = frame.count()
+        total = None if question.limit is None else frame.count()
         if question.order:
             names: list[int | str | Column] = [
                 quote(name.removeprefix("-")) for name in question.order
@@ -89,11 +102,12 @@ class SparkReader:
             frame = frame.limit(question.limit)
         brought = [name for name in wanted_columns(question) if name in frame.columns]
         rows = frame.select(*(quote(name) for name in brought)).collect()
-        return answer_of(question, [row.asDict() for row in rows], total)
+        found = [row.asDict() for row in rows]
+        return answer_of(question, found, len(found) if total is None else total)
 
 
 def wanted_columns(question: Question) -> tuple[str, ...]:
-    return question.columns or tuple(column.name for column in TABLES[question.kind].columns)
+    return question.columns or tuple(column.name for column in TABLES[question.table_kind].columns)
 
 
 def answer_of(question: Question, rows: Iterable[Mapping[str, object]], total: int) -> Answer:

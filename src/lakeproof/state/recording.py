@@ -61,6 +61,8 @@ class ResultLog:
             self.access.write(
                 build_quality_result_insert(results, table.sql, self.access.format.name)
             )
+            # Another thread of this session may have made it forget what was just committed.
+            self.access.refresh("results")
             found = self._recorded(results)
             wrong = [key for key in wanted if found[key] != 1]
             if wrong:

@@ -248,6 +248,9 @@ class SparkStore:
             self.release(run_id, now)
         return replace(pruned, skipped=tuple(skipped))
 
+    def require_leases(self, batches: Sequence[Batch], run_id: str) -> None:
+        self._assert_committed(batches, run_id, ())
+
     def commit(
         self, batches: Sequence[Batch], run_id: str, moves: Sequence[Move], now: datetime
     ) -> None:

@@ -266,6 +266,9 @@ class Store(Protocol):
         What is suppressed at this moment is left out where there is anything else.
         """
 
+    def require_leases(self, batches: Sequence[Batch], run_id: str) -> None:
+        """FencedError if another driver has taken over one of these meanwhile."""
+
     def commit(
         self, batches: Sequence[Batch], run_id: str, moves: Sequence[Move], now: datetime
     ) -> None:

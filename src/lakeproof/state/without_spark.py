@@ -14,8 +14,11 @@ from typing import TYPE_CHECKING
 
 from lakeproof.config import SessionSettings, StoreSettings
 from lakeproof.errors import EngineUnavailableError, short_message
+from lakeproof.model.promotion import PROMOTION
 from lakeproof.state.reading import (
     NOTHING_KEPT,
+    PROMOTIONS,
+    RESULTS,
     Among,
     Answer,
     Question,
@@ -42,7 +45,11 @@ class ArrowReader:
     def ask(self, question: Question) -> Answer:
         import pyarrow.compute as pc  # type: ignore[import-untyped]
 
-        table = self.load(question.kind)
+        table = self.load(question.table_kind)
+        if question.table_kind == RESULTS:
+            is_promotion = _mask(table, Among(("check_type",), (PROMOTION,)))
+            wanted = is_promotion if question.kind == PROMOTIONS else pc.invert(is_promotion)
+            table = table.filter(wanted)
         if question.where:
             table = table.filter(reduce(pc.and_, [_mask(table, item) for item in question.where]))
         total = table.num_rows

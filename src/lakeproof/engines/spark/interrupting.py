@@ -1,4 +1,4 @@
-"""Ctrl-C while Spark works."""
+"""Ctrl-C, or the end of a task, while Spark works."""
 
 from __future__ import annotations
 
@@ -30,8 +30,7 @@ def interruptible(spark: SparkSession) -> Iterator[None]:
 
     def interrupt(_: int, __: FrameType | None) -> NoReturn:
         with suppress(Exception):  # whatever is broken by now, the interrupt must not be lost
-            _hang_up(spark)
-            spark.sparkContext.cancelAllJobs()
+            cancel_all(spark)
         raise KeyboardInterrupt
 
     root = logging.getLogger()
@@ -42,6 +41,15 @@ def interruptible(spark: SparkSession) -> Iterator[None]:
     finally:
         root.removeFilter(_is_worth_saying)
         signal.signal(signal.SIGINT, before)
+
+
+def cancel_all(spark: SparkSession) -> None:
+    """Cancel everything that this session does, though the calling thread may wait for it."""
+    if is_connect(spark):
+        spark.interruptAll()
+        return
+    _hang_up(spark)
+    spark.sparkContext.cancelAllJobs()
 
 
 def _is_worth_saying(record: logging.LogRecord) -> bool:

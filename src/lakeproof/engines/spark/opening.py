@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -39,6 +39,32 @@ def open_session(settings: SessionSettings) -> Iterator[SparkSession]:
         yield session
     finally:
         if is_ours:
+            session.stop()
+
+
+@contextmanager
+def open_session_on(master: str, settings: Mapping[str, str]) -> Iterator[SparkSession]:
+    """A session on this Spark master with these settings; stopped at the end if it is new.
+
+    Catalogs and jars are those of the settings and of Spark's own defaults. A master that does
+    not answer is given up by Spark itself, after a minute.
+    """
+    was_there = _has_session()
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder.master(master).appName("lakeproof")
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    try:
+        session = builder.getOrCreate()
+    except Exception as problem:
+        raise EngineUnavailableError(
+            f"no session on the Spark master {master}: {short_message(problem)}"
+        ) from problem
+    try:
+        yield session
+    finally:
+        if not was_there:
             session.stop()
 
 

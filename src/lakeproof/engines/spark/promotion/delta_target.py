@@ -1,0 +1,162 @@
+"""What shows the trusted version of a Delta table: a view, or a shallow clone.
+
+A view is `SELECT * FROM table VERSION AS OF n`, with the columns of that version; it is replaced
+atomically. It needs a catalog that keeps views, and the table's log back to the version. A clone is
+a Delta table whose files are those of the version: every reader of Delta understands it, and its
+log is its own. Open-source Delta replaces no clone that has rows, and to empty it first would show
+readers an empty table: so it is dropped and made again, and for that moment a reader gets an error.
+Both read files of the table, which VACUUM must keep.
+
+Either is marked with the version that it shows and the identity of the table. What is not so
+marked was made by somebody else, and is never overwritten.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from lakeproof.engines.spark.pinning import TableHead, read_head
+from lakeproof.engines.spark.promotion.target import Look
+from lakeproof.errors import PromotionError
+from lakeproof.model.names import TableName
+from lakeproof.model.position import Position
+
+if TYPE_CHECKING:
+    from pyspark.sql import Row, SparkSession
+
+VIEW, CLONE = "view", "clone"
+
+_VERSION = "lakeproof.promoted_version"
+_TABLE_ID = "lakeproof.promoted_table"
+_NOT_REPLACED = "DELTA_UNSUPPORTED_NON_EMPTY_CLONE"
+
+
+@dataclass(frozen=True, slots=True)
+class DeltaTarget:
+    """`name` shows a version of `table`, as a clone or a view."""
+
+    spark: SparkSession
+    table: TableName
+    name: TableName
+    kind: str
+
+    @property
+    def checked(self) -> TableName:
+        return self.table
+
+    def look(self, audited: Position) -> Look:
+        head = self._head()
+        present = self._shown(head)
+        since = _commits_between(audited, head)
+        return Look(
+            table_id=head.table_id,
+            present=present,
+            head=head.position,
+            is_newer=present is not None and present.value > audited.value,
+            newer_commits=max(since, 0),
+            refusal=self._refusal(audited, since),
+        )
+
+    def present(self) -> Position | None:
+        return self._shown(self._head())
+
+    def move(self, position: Position) -> None:
+        version = f"{self.table.sql} VERSION AS OF {position.value}"
+        # A version that cannot be read must not cost the one that is shown.
+        self.spark.sql(f"SELECT * FROM {version} LIMIT 0").collect()
+        marks = {_VERSION: str(position.value), _TABLE_ID: self._head().table_id}
+        listed = ", ".join(f"'{key}' = '{value}'" for key, value in marks.items())
+        if self.kind == VIEW:
+            self._do(
+                f"OR REPLACE VIEW {self.name.sql} TBLPROPERTIES ({listed}) "
+                f"AS SELECT * FROM {version}"
+            )
+            return
+        clone = f"TABLE {self.name.sql} SHALLOW CLONE {version} TBLPROPERTIES ({listed})"
+        try:
+            self._do(f"OR REPLACE {clone}")
+        except Exception as problem:
+            if _NOT_REPLACED not in str(problem):
+                raise
+            self._drop()
+            self._do(clone)
+
+    def restore(self, position: Position | None) -> None:
+        if position is None:
+            self._drop()
+            return
+        since = _commits_between(position, self._head())
+        if since < 0 or not self._commits(position, since):
+            raise PromotionError(
+                f"{self.table} keeps {position} no longer, so {self.name} cannot show it again. "
+                "Check the table and promote that run instead"
+            )
+        self.move(position)
+
+    def _do(self, creation: str) -> None:
+        self.spark.sql(f"CREATE {creation}").collect()
+
+    def _drop(self) -> None:
+        word = "VIEW" if self.kind == VIEW else "TABLE"
+        self.spark.sql(f"DROP {word} {self.name.sql}").collect()
+
+    def _head(self) -> TableHead:
+        return read_head(self.spark, self.table)
+
+    def _shown(self, head: TableHead) -> Position | None:
+        """What the target shows; of a table that was dropped since, as if it were not there."""
+        if not self.spark.catalog.tableExists(self.name.sql):
+            return None
+        is_view = self.spark.catalog.getTable(self.name.sql).tableType == "VIEW"
+        rows = self.spark.sql(f"SHOW TBLPROPERTIES {self.name.sql}").collect()
+        marks = {str(row["key"]): str(row["value"]) for row in rows}
+        if _VERSION not in marks or is_view != (self.kind == VIEW):
+            raise PromotionError(
+                f"{self.name} is there, and is no {self.kind} that a promotion has made. Drop it, "
+                "or name another target by --branch"
+            )
+        if marks.get(_TABLE_ID) != head.table_id:
+            return None
+        return Position("delta", int(marks[_VERSION]))
+
+    def _refusal(self, audited: Position, since: int) -> str:
+        if since < 0:
+            return f"{self.table} has no {audited}: it was replaced or restored from elsewhere"
+        commits = self._commits(audited, since)
+        if not commits:
+            return f"{self.table} keeps {audited} no longer: its log was cleaned up"
+        if any(_goes_behind(commit, audited) for commit in commits):
+            return f"{self.table} was restored to a version before {audited}"
+        return ""
+
+    def _commits(self, position: Position, since: int) -> Sequence[Row]:
+        """The commits after the position, newest first, and its own; empty if that is gone."""
+        listed = f"DESCRIBE HISTORY {self.table.sql} LIMIT {since + 1}"
+        commits = self.spark.sql(listed).collect()
+        return commits if commits and commits[-1]["version"] == position.value else ()
+
+
+def _commits_between(position: Position, head: TableHead) -> int:
+    """How many commits lead from the position to the head; below 0 if it never was there."""
+    if head.position is None or head.position.kind != position.kind:
+        return -1
+    return head.position.value - position.value
+
+
+def _goes_behind(commit: Row, audited: Position) -> bool:
+    """Whether it restores the table to before the audited version; to a moment, nobody knows."""
+    if commit["operation"] != "RESTORE" or commit["version"] <= audited.value:
+        return False
+    version = str((commit["operationParameters"] or {}).get("version"))
+    return not version.isdigit() or int(version) < audited.value
+
+
+def kind_for(spark: SparkSession, target: TableName) -> str:
+    """What is there already; else a view where the catalog keeps views, as a metastore does."""
+    if spark.catalog.tableExists(target.sql):
+        is_view = spark.catalog.getTable(target.sql).tableType == "VIEW"
+        return VIEW if is_view else CLONE
+    keeps = spark.conf.get("spark.sql.catalogImplementation", "in-memory") == "hive"
+    return VIEW if keeps and target.catalog.lower() == "spark_catalog" else CLONE

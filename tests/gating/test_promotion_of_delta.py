@@ -1,0 +1,78 @@
+"""What shows the trusted version of a Delta table: a shallow clone, or a view."""
+
+from __future__ import annotations
+
+import pytest
+
+from gating.trusted_layer import Layer, only
+from lakeproof import PromotionError
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def layer(quick):
+    return Layer(quick, "delta")
+
+
+def columns(layer):
+    return layer.spark.table(layer.target).columns
+
+
+def test_a_view_shows_the_audited_version_and_is_taken_back(quick):
+    layer = Layer(quick, "delta", {"delta_as": "view"})
+    layer.keep("first")
+    layer.promote("first")
+    layer.write(2)
+    assert layer.trusted() == [1]
+    layer.keep("second")
+    assert only(layer.promote("second")).status == "promoted"
+    assert only(layer.promote("second")).status == "unchanged"
+    assert layer.trusted() == [1, 2]
+    layer.rollback("second")
+    assert layer.trusted() == [1]
+    layer.rollback("first")
+    assert layer.trusted() is None
+
+
+def test_a_view_and_a_clone_do_not_take_each_other_for_their_own(layer):
+    layer.keep("first")
+    layer.promote("first")
+    with pytest.raises(PromotionError, match="is no view that a promotion has made"):
+        layer.promote("first", delta_as="view")
+
+
+@pytest.mark.parametrize("kind", ["clone", "view"])
+def test_columns_are_those_of_the_version_that_is_shown(quick, kind):
+    layer = Layer(quick, "delta", {"delta_as": kind})
+    layer.keep("narrow")
+    layer.promote("narrow")
+    layer.sql(f"ALTER TABLE {layer.table} ADD COLUMN note STRING")
+    layer.sql(f"INSERT INTO {layer.table} VALUES (2, 'wide')")
+    assert (columns(layer), layer.trusted()) == (["id"], [1])
+    layer.keep("wide")
+    layer.promote("wide")
+    assert (columns(layer), layer.trusted()) == (["id", "note"], [1, 2])
+    layer.rollback("wide")
+    assert (columns(layer), layer.trusted()) == (["id"], [1])
+
+
+def test_a_clone_is_not_written_by_a_writer_of_the_table(layer):
+    layer.keep("first")
+    layer.promote("first")
+    layer.sql(f"DELETE FROM {layer.table}")
+    layer.sql(f"OPTIMIZE {layer.table}")
+    assert layer.trusted() == [1]
+    layer.sql(f"VACUUM {layer.target}")
+    assert layer.trusted() == [1]
+
+
+def test_a_clone_of_a_table_that_is_gone_is_replaced_and_its_rollback_takes_it_away(layer):
+    layer.keep("first")
+    layer.promote("first")
+    layer.make()
+    layer.keep("anew")
+    moved = only(layer.promote("anew"))
+    assert (moved.status, moved.before, layer.trusted()) == ("promoted", None, [1])
+    layer.rollback("anew")
+    assert layer.trusted() is None

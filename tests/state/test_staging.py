@@ -1,0 +1,89 @@
+"""Results that are put aside by one process and recorded by another."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import pytest
+
+from lakeproof import QualityCheck, faults, run_checks
+from lakeproof.config import StoreSettings
+from lakeproof.errors import ConfigError
+from lakeproof.state import open_store
+from lakeproof.state.staging import StagingStore
+
+TABLE = "iceberg.staging.orders"
+CHECKS = [
+    QualityCheck("code_present", "not_null", TABLE, "code"),
+    QualityCheck("id_unique", "uniqueness", TABLE, "order_id"),
+]
+KEYS = {TABLE: ["order_id"]}
+SETTINGS = StoreSettings(namespace="staging")
+
+
+@dataclass
+class MemoryStage:
+    documents: dict = field(default_factory=dict)
+
+    def read(self, run_id):
+        return self.documents.get(run_id)
+
+    def write(self, run_id, results):
+        self.documents[run_id] = list(results)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def orders(spark):
+    spark.sql("CREATE NAMESPACE IF NOT EXISTS iceberg.staging")
+    spark.sql(
+        f"CREATE OR REPLACE TABLE {TABLE} USING iceberg AS "
+        "SELECT * FROM VALUES (1, 'a'), (2, NULL), (3, 'b') AS t(order_id, code)"
+    )
+
+
+def run(spark, stage, run_id, checks=CHECKS):
+    store = StagingStore(spark, SETTINGS, stage, run_id)
+    return run_checks(spark, checks, store=store, run_id=run_id, keys=KEYS)
+
+
+def kept(spark, run_id):
+    rows = open_store(spark, SETTINGS).results_frame(run_id).collect()
+    return {row["rule_key"]: (row["status"], row["new_violations"]) for row in rows}
+
+
+def die():
+    raise faults.FaultInjectedError
+
+
+def test_a_killed_run_keeps_what_it_staged_first_and_nothing_is_recorded_before(spark):
+    stage = MemoryStage()
+    # As a killed process leaves it: staged, and progress not moved.
+    with faults.armed("after_results", die), pytest.raises(faults.FaultInjectedError):
+        run(spark, stage, "killed")
+    first = stage.read("killed")
+    assert [result.new_violations for result in first] == [1, 0]
+    assert kept(spark, "killed") == {}
+
+    outcome = run(spark, stage, "killed")
+
+    assert stage.read("killed") == first
+    assert len(outcome.results) == 2
+    store = open_store(spark, SETTINGS)
+    assert [store.record_results(first), store.record_results(first)] == [2, 0]
+    assert kept(spark, "killed") == {"code_present": ("failed", 1), "id_unique": ("passed", 0)}
+
+
+def test_a_run_of_nothing_stages_a_document_too(spark):
+    stage = MemoryStage()
+    run_checks(
+        spark, [], store=StagingStore(spark, SETTINGS, stage, "of-nothing"), run_id="of-nothing"
+    )
+    assert stage.documents == {"of-nothing": []}
+
+
+def test_a_repeated_run_of_other_rules_is_refused(spark):
+    stage = MemoryStage()
+    run(spark, stage, "changed")
+    other = [QualityCheck("code_present", "not_null", TABLE, "order_id")]
+    with pytest.raises(ConfigError, match="was used before"):
+        run(spark, stage, "changed", other)
