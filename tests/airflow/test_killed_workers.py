@@ -74,7 +74,6 @@ def results_of(spark, run: dict) -> list[str]:
 
 
 SLOW_POINTS = (
-    "in_gate",
     "before_gate",
     "after_lease",
     "after_violations",
@@ -90,6 +89,7 @@ SLOW_POINTS = (
     "point",
     [
         "after_recording",
+        "in_gate",
         *(pytest.param(point, marks=pytest.mark.slow) for point in SLOW_POINTS),
     ],
 )

@@ -37,7 +37,7 @@ TAKEN_BACK = replace(SECOND, act=Act.ROLLED_BACK, order=3, before=SECOND.after, 
 def test_a_record_is_kept_as_a_result_and_read_back_the_same(record):
     result = record.to_result()
     assert PromotionRecord.from_result(result) == record
-    assert result.rule_key in PromotionRecord.keys_of(record.target)
+    assert result.rule_id == PromotionRecord.rule_id_of(record.target)
     assert (result.check_type, result.severity, result.measure) == ("promotion", "info", None)
 
 
