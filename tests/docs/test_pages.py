@@ -29,6 +29,7 @@ LONG_PAGES = (
     "ci.md",
     "configuration.md",
     "contracts.md",
+    "incremental.md",
     "reconciliation.md",
     "running.md",
     "selection.md",

@@ -54,6 +54,7 @@ def test_a_delta_table_keeps_changes_as_long_as_its_files_and_log(spark, made):
     assert distance_of(spark, table, mark, Mode.CDF).kept_for == timedelta(hours=36)
 
 
+@pytest.mark.slow
 def test_what_vacuum_removed_is_gone_however_young_it_is(spark, made):
     table, mark = made("delta", "vacuumed", WITH_FEED)
     spark.sql(f"INSERT INTO {table.sql} SELECT id FROM range(10, 20)")

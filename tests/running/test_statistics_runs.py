@@ -156,6 +156,7 @@ def test_a_small_table_is_read_at_once_unless_statistics_are_asked_for(spark):
     assert (asked.method, asked.files_read) == ("statistics", 0)
 
 
+@pytest.mark.slow
 def test_a_first_run_that_follows_changes_takes_what_is_proven(spark):
     name = f"{PREFIXES['delta']}.followed"
     spark.sql(f"DROP TABLE IF EXISTS {name}")
