@@ -219,6 +219,7 @@ def test_a_rule_in_error_stays_where_it_was_and_keeps_its_hits(spark):
     assert (hit["status"], hit["first_run_id"], hit["reopen_count"]) == ("open", "run-1", 0)
 
 
+@pytest.mark.slow
 def test_time_that_passes_and_state_built_anew_keep_the_life_of_a_hit(spark):
     scene = Scene(spark, "delta")
     checks = scene.checks("past", "unique", "present")
@@ -284,7 +285,8 @@ def test_who_requires_changes_is_told_which_table_has_none_and_what_to_do(spark)
     assert (forced["present"].mode, forced["present"].failing_rows) == ("cdf", 1)
 
 
-@pytest.mark.parametrize("table_format", ["delta", pytest.param("iceberg", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("table_format", ["delta", "iceberg"])
 def test_rows_that_are_shown_are_those_that_nobody_answers_for(spark, table_format):
     scene = Scene(spark, table_format)
     scene.orders.insert([order_row(number, 1, amount=90 + number) for number in (5, 6, 7, 8)])
@@ -315,7 +317,8 @@ def stored(scene: Scene, rule_id: str) -> list[str]:
     return [key for key, row in scene.hits(rule_id).items() if row["status"] == "open"]
 
 
-@pytest.mark.parametrize("table_format", ["delta", pytest.param("iceberg", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("table_format", ["delta", "iceberg"])
 def test_of_too_many_violations_some_are_stored_and_all_counted(spark, table_format):
     scene = Scene(spark, table_format)
     scene.orders.insert([order_row(number, 1, amount=99) for number in range(10, 16)])
