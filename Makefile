@@ -42,8 +42,12 @@ lint: setup ## ruff, mypy strict, import-linter
 	$(BIN)/lint-imports
 
 # The tests' many short statements are over before C2 has compiled them: without it they take a
-# quarter less time. Java gives a single compiler too little room for what half an hour of Spark makes.
-test: export SPARK_SUBMIT_OPTS ?= -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC
+# quarter less time. Java gives a single compiler too little room for what half an hour of Spark
+# makes. Nor does Spark write Java for each of them, which is another quarter; the properties, the
+# slow tests and the benchmarks have it do so.
+QUICK_JAVA := -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC
+QUICK_SPARK := -Dspark.sql.codegen.wholeStage=false -Dspark.sql.codegen.factoryMode=NO_CODEGEN
+test: export SPARK_SUBMIT_OPTS ?= $(QUICK_JAVA) $(QUICK_SPARK)
 test: lint setup-airflow ## lint, then the fast tests, in two processes
 	$(BIN)/pytest --numprocesses 2 --dist loadfile
 

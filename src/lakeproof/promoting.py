@@ -22,7 +22,7 @@ from lakeproof.errors import NothingSelectedError
 from lakeproof.gating.promotion import Promoter
 from lakeproof.gating.promotion_audit import Audit, audit_of
 from lakeproof.gating.promotion_outcome import PromotionOutcome
-from lakeproof.gating.promotion_telling import Place
+from lakeproof.gating.promotion_telling import Route
 from lakeproof.model.names import TableName
 from lakeproof.model.promotion import PromotionRecord
 from lakeproof.state import open_store
@@ -67,9 +67,9 @@ def promote(  # noqa: PLR0913 (each is a word that users know; all but two are k
     layer = _Layer(spark, mode, branch, delta_as, config or Config())
     promoter = layer.promoter(store, dag_run_id, clock)
     beside = () if ledger is None else (check_result_of(books_at(ledger, spark)),)
-    places = layer.places(tables)
-    audit = audit_of(promoter.reader, run_id, [one.target.checked for one in places], beside)
-    return promoter.promote(places or layer.places_of(audit), audit)
+    routes = layer.routes(tables)
+    audit = audit_of(promoter.reader, run_id, [one.target.checked for one in routes], beside)
+    return promoter.promote(routes or layer.routes_of(audit), audit)
 
 
 def rollback(  # noqa: PLR0913 (as promote)
@@ -101,9 +101,9 @@ def rollback(  # noqa: PLR0913 (as promote)
         raise NothingSelectedError(
             f"no promotion of run {run_id!r} is kept" if run_id else "name the tables, or the run"
         )
-    places = [] if branch else layer.places_recorded(kept, tables)
+    routes = [] if branch else layer.routes_recorded(kept, tables)
     return promoter.rollback(
-        places or layer.places(tables or [str(one.table) for one in kept]), run_id
+        routes or layer.routes(tables or [str(one.table) for one in kept]), run_id
     )
 
 
@@ -127,22 +127,22 @@ class _Layer:
         kept = open_store(self.spark, chosen or self.settings.store)
         return Promoter(kept, SparkReader(kept), clock or _utc_now, dag_run_id)
 
-    def places(self, tables: str | Sequence[str]) -> list[Place]:
-        return self._places(self._names(tables))
+    def routes(self, tables: str | Sequence[str]) -> list[Route]:
+        return self._routes(self._names(tables))
 
-    def places_recorded(
+    def routes_recorded(
         self, kept: Iterable[PromotionRecord], tables: str | Sequence[str]
-    ) -> list[Place]:
+    ) -> list[Route]:
         """Where these tables were promoted to; all of them if none are named."""
         wanted = {name.folded for name in self._names(tables)}
         found = {(one.table, TableName.parse(one.target)) for one in kept}
         return [
-            Place(table, target_named(self.spark, table, target, self.delta_as))
+            Route(table, target_named(self.spark, table, target, self.delta_as))
             for table, target in sorted(found, key=str)
             if not wanted or table.folded in wanted
         ]
 
-    def places_of(self, audit: Audit) -> list[Place]:
+    def routes_of(self, audit: Audit) -> list[Route]:
         """Of every table that the run has read; in audit mode, of those whose branch it has."""
         found = audit.tables_checked()
         if self.mode == AUDIT:
@@ -150,16 +150,16 @@ class _Layer:
             found = [TableName(one.parts[:-1]) for one in found if one.short == part]
         if not found:
             raise NothingSelectedError(f"run {audit.run_id!r} has no results of any table")
-        return self._places(found)
+        return self._routes(found)
 
     def _names(self, tables: str | Sequence[str]) -> list[TableName]:
         names = [tables] if isinstance(tables, str) else tables
         catalog, namespace = self.settings.default_catalog, self.settings.default_namespace
         return [TableName.parse(name).resolve(catalog, namespace) for name in names]
 
-    def _places(self, tables: Iterable[TableName]) -> list[Place]:
+    def _routes(self, tables: Iterable[TableName]) -> list[Route]:
         return [
-            Place(table, target_of(self.spark, table, self.mode, self.branch, self.delta_as))
+            Route(table, target_of(self.spark, table, self.mode, self.branch, self.delta_as))
             for table in dict.fromkeys(tables)
         ]
 

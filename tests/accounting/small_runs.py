@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -20,26 +19,6 @@ from lakeproof.accounting.ledger import AccountingLedger
 from lakeproof.model.accounting import AdjointType, OutputPartition, PartitionType
 
 SCHEMA = "id STRING, n INT, tags ARRAY<STRING>"
-# Compiling Java and planning again are most of the time of a job over a few records.
-FOR_FEW_RECORDS = {
-    "spark.sql.adaptive.enabled": "false",
-    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-    "spark.sql.codegen.wholeStage": "false",
-    "spark.sql.shuffle.partitions": "2",
-}
-
-
-@contextmanager
-def for_few_records(spark) -> Iterator[None]:
-    """The session with settings under which small jobs take less time."""
-    before = {name: spark.conf.get(name) for name in FOR_FEW_RECORDS}
-    for name, value in FOR_FEW_RECORDS.items():
-        spark.conf.set(name, value)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            spark.conf.set(name, value)
 
 
 def lines_of(*records: Mapping[str, object] | str) -> list[str]:

@@ -18,7 +18,6 @@ from small_runs import (
     Flow,
     declare_ledger,
     errors_in,
-    for_few_records,
     lines_of,
     numbered,
     open_ledger,
@@ -28,6 +27,7 @@ from small_runs import (
 
 from lakeproof.errors import LedgerError
 from lakeproof.model.accounting import AdjointType, OutputPartition, PartitionType
+from spark_settings import for_few_records
 
 HERE, FILES = "test_pitfalls", "test_pitfalls_of_files"
 PITFALLS = {

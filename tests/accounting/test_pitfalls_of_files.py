@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from books import BALANCED
-from small_runs import Flow, for_few_records, lines_of, numbered, open_ledger, stored
+from small_runs import Flow, lines_of, numbered, open_ledger, stored
 
 from lakeproof import faults
 from lakeproof.accounting.document import ledger_from_json, ledger_to_json, load_ledger
@@ -20,6 +20,7 @@ from lakeproof.accounting.storage import LocalStorage
 from lakeproof.accounting.without_spark.verifying import verify_ledger
 from lakeproof.errors import AccountingFailureException, LedgerError
 from lakeproof.model.accounting import Commitment
+from spark_settings import for_few_records
 
 
 @pytest.fixture(scope="module")

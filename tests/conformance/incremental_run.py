@@ -8,10 +8,10 @@ from __future__ import annotations
 import json
 import sys
 
-from accounting.small_runs import for_few_records
 from crashes.checked_shop import CheckedShop
 from lakeproof import QualityCheck, faults, run_checks
 from oracle.live_tables import CATALOGS
+from spark_settings import for_few_records
 
 
 def die() -> None:

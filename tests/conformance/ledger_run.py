@@ -6,9 +6,10 @@ import json
 import sys
 from pathlib import Path
 
-from accounting.small_runs import SCHEMA, Flow, for_few_records
+from accounting.small_runs import SCHEMA, Flow
 from lakeproof.accounting.ledger import AccountingLedger
 from lakeproof.errors import AccountingFailureException, LedgerError
+from spark_settings import for_few_records
 
 LINES = (
     '{"id":"a","n":1,"tags":["x","y"]}',

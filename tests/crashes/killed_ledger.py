@@ -7,9 +7,10 @@ import signal
 import sys
 from pathlib import Path
 
-from accounting.small_runs import Flow, for_few_records
+from accounting.small_runs import Flow
 from lakeproof import faults
 from lakeproof.accounting.ledger import AccountingLedger
+from spark_settings import for_few_records
 
 SCHEMA = "id BIGINT, day STRING, price INT"
 LINES = (

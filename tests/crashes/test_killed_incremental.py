@@ -11,10 +11,9 @@ from pathlib import Path
 
 import pytest
 from checked_shop import CheckedShop
-from drivers import ready_drivers
 
-from accounting.small_runs import for_few_records
 from lakeproof import faults
+from spark_settings import for_few_records
 
 FOLDER = Path(__file__).parent
 
@@ -26,23 +25,17 @@ def spark(spark):
 
 
 @pytest.fixture(scope="module")
-def drivers(spark):
-    with ready_drivers(spark) as found:
-        yield found
-
-
-@pytest.fixture(scope="module")
 def shops(spark):
     return CheckedShop.in_both_formats(spark, "killed")
 
 
-FAST_ON_DELTA = {"after_key_index", "after_violations", "after_results", "after_progress"}
+FAST_ON_DELTA = {"after_key_index", "after_progress"}
 
 
 def kills():
     """Every point on both formats; in `make test` each on one of them."""
     for table_format in ("delta", "iceberg"):
-        slow = (pytest.mark.slow,) if table_format == "iceberg" else ()
+        slow = (pytest.mark.slow,) if table_format == "delta" else ()
         first = f"{table_format}-first-run"
         yield pytest.param(table_format, "after_violations", marks=slow, id=first)
         for point in faults.POINTS:

@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 from killed_ledger import COUNTS, run, write_input
 
-from accounting.small_runs import for_few_records
 from crashes.connect_server import serving
 from lakeproof import faults
 from lakeproof.accounting.document import load_ledger
 from lakeproof.accounting.without_spark.verifying import verify_ledger
 from lakeproof.errors import LedgerError
+from spark_settings import for_few_records
 
 FOLDER = Path(__file__).parent
 slow = pytest.mark.slow

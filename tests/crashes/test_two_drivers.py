@@ -6,10 +6,9 @@ import time
 
 import pytest
 from checked_shop import CheckedShop
-from drivers import ready_drivers
 
-from accounting.small_runs import for_few_records
 from crashes.killed_incremental import GIVEN_WAY
+from spark_settings import for_few_records
 
 START_SECONDS = 2.0
 
@@ -18,12 +17,6 @@ START_SECONDS = 2.0
 def spark(spark):
     with for_few_records(spark):
         yield spark
-
-
-@pytest.fixture(scope="module")
-def drivers(spark):
-    with ready_drivers(spark) as found:
-        yield found
 
 
 @pytest.fixture(scope="module")

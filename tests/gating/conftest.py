@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from accounting.small_runs import for_few_records
 from gating.trusted_layer import Layer
+from spark_settings import for_few_records
 
 
 @pytest.fixture(scope="module")

@@ -39,6 +39,7 @@ def test_a_record_is_kept_as_a_result_and_read_back_the_same(record):
     assert PromotionRecord.from_result(result) == record
     assert result.rule_id == PromotionRecord.rule_id_of(record.target)
     assert (result.check_type, result.severity, result.measure) == ("promotion", "info", None)
+    assert result.status == "skipped"  # counted neither as passed nor as failed
 
 
 def test_what_moved_is_said_in_words():

@@ -8,11 +8,11 @@ from datetime import UTC, datetime, time, timedelta
 import pytest
 from generated_histories import START, History
 
-from accounting.small_runs import for_few_records
 from lakeproof import run_checks
 from oracle.kept_state import KeptState, Lives, differences, store_in
 from oracle.live_tables import CATALOGS
 from oracle.shop import config_of
+from spark_settings import for_few_records
 
 COMMITS = 8
 SEEDS = {"delta": (1, 2, 3), "iceberg": (1, 2, 3)}

@@ -15,7 +15,6 @@ from generated_datasets import FORMATS
 from generated_pipelines import FAULTS, IN_THE_PIPELINE, Pipeline, pipeline_of
 from tampered_partitions import Shelf, Tamperer, read_rows, read_table
 
-from accounting.small_runs import for_few_records
 from lakeproof.accounting.adjoint import (
     Requirement,
     errors_with_adjoint,
@@ -52,6 +51,7 @@ from oracle.ledger_books import (
     records_of,
     verdict_of,
 )
+from spark_settings import for_few_records
 
 KEY, WEIGHT = "_lakeproof_key", "_lakeproof_weight"
 LIMBS = ("limb_0", "limb_1", "limb_2", "limb_3")

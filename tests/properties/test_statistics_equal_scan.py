@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from accounting.small_runs import for_few_records
 from lakeproof import QualityCheck, run_checks
+from spark_settings import for_few_records
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 PREFIXES = {"delta": "spark_catalog.statistics", "iceberg": "iceberg.statistics"}

@@ -5,13 +5,13 @@ from __future__ import annotations
 import itertools
 import json
 import time
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
-from accounting.small_runs import for_few_records
 from lakeproof import QualityCheck, run_checks
 from lakeproof.config import Config, TableSettings
 from lakeproof.errors import ConfigError
@@ -20,6 +20,7 @@ from oracle.conditions import compare
 from oracle.kept_state import KeptState, store_in
 from oracle.live_tables import CATALOGS, opened
 from oracle.shop import Shop, config_of, customer_row, order_row
+from spark_settings import for_few_records
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 ORDERS = [
@@ -102,17 +103,28 @@ class Scene:
             found[kind] = self.spark.sql(query).collect()[0][0]
         return found
 
+    def files(self) -> list[Path]:
+        """Every data file of the orders."""
+        query = f"SELECT DISTINCT input_file_name() FROM {self.shop.orders}"
+        return [Path(row[0].removeprefix("file:")) for row in self.spark.sql(query).collect()]
+
     def lose_files(self) -> int:
-        """Delete every data file of the orders; who reads a row now fails."""
-        paths = [
-            Path(row[0].removeprefix("file:"))
-            for row in self.spark.sql(
-                f"SELECT DISTINCT input_file_name() FROM {self.shop.orders}"
-            ).collect()
-        ]
+        """Who reads a row of the orders now fails."""
+        paths = self.files()
         for path in paths:
             path.unlink()
         return len(paths)
+
+    @contextmanager
+    def without_files(self):
+        """As above, until the end."""
+        hidden = {path: path.with_suffix(".hidden") for path in self.files()}
+        assert hidden
+        for path, aside in hidden.items():
+            path.rename(aside)
+        yield
+        for path, aside in hidden.items():
+            aside.rename(path)
 
 
 def many_checks(scene: Scene) -> list[QualityCheck]:
@@ -151,6 +163,25 @@ def test_nothing_new_is_seen_without_reading_a_row(spark, table_format):
         )
         assert (result.details, result.measures) == (said.details, said.measures), name
     assert seconds < 20  # 5 on a machine that has nothing else to do
+
+
+@pytest.mark.parametrize("table_format", ["iceberg", "delta"])
+def test_a_repeated_run_that_took_no_lease_says_what_it_said_whatever_was_written_since(
+    spark, table_format
+):
+    scene = Scene(spark, table_format)
+    checks = scene.checks("present", "unique")
+    scene.run(checks)
+    said = scene.run(checks, run_id="tried-twice")
+    assert said["present"].mode_reason.startswith("nothing new since")
+    scene.orders.insert([order_row(7, 1, code=None)])
+    before = scene.versions()
+    with scene.without_files():
+        assert scene.run(checks, run_id="tried-twice", try_number=2) == said
+    assert scene.versions() == before
+
+    seen = scene.run(checks)["present"]
+    assert (seen.failing_rows, seen.new_violations) == (said["present"].failing_rows + 1, 1)
 
 
 def test_a_suite_that_changes_reads_no_more_than_it_must(spark):

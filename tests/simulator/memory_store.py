@@ -300,10 +300,10 @@ class MemoryStore:
         self._scheduler.step("read intents")
         return any(intent.run_id == run_id for intent in self._state.intents)
 
-    def recorded_rules(self, run_id: str) -> Mapping[str, str]:
+    def recorded_results(self, run_id: str) -> Mapping[str, CheckResult]:
         self._scheduler.step("read results")
         rows = self._state.results.items()
-        return {key: row.rule_id for (run, key), row in rows if run == run_id}
+        return {key: row for (run, key), row in rows if run == run_id}
 
     def previous_measures(
         self, rule_ids: Sequence[str], run_id: str, *, is_repeated: bool

@@ -41,9 +41,9 @@ def orders(spark):
     )
 
 
-def run(spark, stage, run_id, checks=CHECKS):
+def run(spark, stage, run_id, checks=CHECKS, mode="auto"):
     store = StagingStore(spark, SETTINGS, stage, run_id)
-    return run_checks(spark, checks, store=store, run_id=run_id, keys=KEYS)
+    return run_checks(spark, checks, store=store, run_id=run_id, keys=KEYS, mode=mode)
 
 
 def kept(spark, run_id):
@@ -71,6 +71,25 @@ def test_a_killed_run_keeps_what_it_staged_first_and_nothing_is_recorded_before(
     store = open_store(spark, SETTINGS)
     assert [store.record_results(first), store.record_results(first)] == [2, 0]
     assert kept(spark, "killed") == {"code_present": ("failed", 1), "id_unique": ("passed", 0)}
+
+
+def test_a_retry_after_a_commit_says_what_was_staged_and_the_next_run_sees_the_commit(spark):
+    stage = MemoryStage()
+    run(spark, stage, "before", mode="cdf")
+    run(spark, stage, "retried", mode="cdf")  # takes no lease
+    first = stage.read("retried")
+    assert all(result.mode_reason.startswith("nothing new since") for result in first)
+    spark.sql(f"INSERT INTO {TABLE} VALUES (4, NULL)")
+    try:
+        outcome = run(spark, stage, "retried", mode="cdf")
+        assert (list(outcome.results), stage.read("retried")) == (first, first)
+        assert [result.failing_rows for result in first] == [1, 0]
+        assert outcome.violations().count() == 1
+
+        seen = run(spark, stage, "after", mode="cdf").results
+        assert [(one.failing_rows, one.new_violations) for one in seen] == [(2, 1), (0, 0)]
+    finally:
+        spark.sql(f"DELETE FROM {TABLE} WHERE order_id = 4")
 
 
 def test_a_run_of_nothing_stages_a_document_too(spark):

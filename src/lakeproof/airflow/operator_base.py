@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
@@ -25,36 +26,35 @@ RUN_TASK = "run_quality_checks"
 
 
 class LakeproofOperator(BaseOperator):
-    """The connection, the link to the run, and what may be tried again."""
+    """What may be tried again, and what fails at once."""
 
-    template_fields: Sequence[str] = ("run_id",)
-    operator_extra_links = (RunLink(),)
     ui_color: ClassVar[str] = "#e8f5e9"
-
-    def __init__(
-        self,
-        *,
-        run_id: str = "",
-        conn_id: str = DEFAULT_CONNECTION,
-        **kwargs: Any,  # noqa: ANN401 (those of BaseOperator)
-    ) -> None:
-        super().__init__(**kwargs)
-        self.run_id = run_id
-        self.conn_id = conn_id
-        self.run_link = ""
-        self._session: SparkSession | None = None
-
-    @cached_property
-    def hook(self) -> LakeproofHook:
-        return LakeproofHook(self.conn_id)
 
     def execute(self, context: Context) -> Any:  # noqa: ANN401 (what XCom takes)
         with failing_at_once():
             return self.work(context)
 
+    @abstractmethod
     def work(self, context: Context) -> object:
         """What the task does; errors of configuration are told apart around it."""
-        raise NotImplementedError
+
+
+class ConnectedOperator(LakeproofOperator):
+    """A task that uses the Spark of a connection."""
+
+    def __init__(
+        self,
+        *,
+        conn_id: str = DEFAULT_CONNECTION,
+        **kwargs: Any,  # noqa: ANN401 (those of BaseOperator)
+    ) -> None:
+        super().__init__(**kwargs)
+        self.conn_id = conn_id
+        self._session: SparkSession | None = None
+
+    @cached_property
+    def hook(self) -> LakeproofHook:
+        return LakeproofHook(self.conn_id)
 
     def on_kill(self) -> None:
         """Cancel what Spark does for this task, wherever it does it.
@@ -79,6 +79,23 @@ class LakeproofOperator(BaseOperator):
                 yield spark
             finally:
                 self._session = None
+
+
+class RunOperator(ConnectedOperator):
+    """A task about one run, with the link to it."""
+
+    template_fields: Sequence[str] = ("run_id",)
+    operator_extra_links = (RunLink(),)
+
+    def __init__(
+        self,
+        *,
+        run_id: str = "",
+        **kwargs: Any,  # noqa: ANN401
+    ) -> None:
+        super().__init__(**kwargs)
+        self.run_id = run_id
+        self.run_link = ""
 
     def name_run(self, run_id: str) -> str:
         """The run that this task is about; a template that found nothing gives none."""

@@ -10,12 +10,11 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from airflow.sdk import BaseOperator
 from airflow.sdk.exceptions import AirflowFailException
 
 from lakeproof.airflow.assets import PROMOTED, is_told, trusted_asset
-from lakeproof.airflow.failures import call_with, failing_at_once
-from lakeproof.airflow.operator_base import LakeproofOperator
+from lakeproof.airflow.failures import call_with
+from lakeproof.airflow.operator_base import ConnectedOperator, LakeproofOperator, RunOperator
 from lakeproof.airflow.run_ids import run_id_of
 from lakeproof.errors import ConfigError, LakeproofError
 
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 _SHOWN_MAX = 20
 
 
-class RunChecksOperator(LakeproofOperator):
+class RunChecksOperator(RunOperator):
     """Runs the checks and stages their results; bad data and broken rules do not fail it.
 
     `checks` are what `lakeproof.run_checks` takes: QualityChecks, a contract or its path, a list
@@ -111,7 +110,7 @@ class RunChecksOperator(LakeproofOperator):
         self.log.info("%s (%.1f s)", step.text, step.seconds)
 
 
-class PersistResultsOperator(LakeproofOperator):
+class PersistResultsOperator(RunOperator):
     """Records the staged results of a run in `_quality_results`, each once however often it runs.
 
     Returns `{"rows_inserted": ...}`: 0 where an earlier try had recorded them.
@@ -139,7 +138,7 @@ class PersistResultsOperator(LakeproofOperator):
         return {"rows_inserted": added}
 
 
-class GateOperator(LakeproofOperator):
+class GateOperator(RunOperator):
     """Fails for good if a kept result of the run failed or is an error; warnings let it pass.
 
     `results_expected` is how many the run has: fewer in the table close the gate too.
@@ -175,7 +174,7 @@ class GateOperator(LakeproofOperator):
             ) from problem
 
 
-class PromoteOperator(LakeproofOperator):
+class PromoteOperator(RunOperator):
     """Lets the trusted rows of tables be exactly what the run has read, if its gate is open.
 
     `tables` are those to promote, all of the run if none are named. `ledger` are books that must
@@ -204,7 +203,6 @@ class PromoteOperator(LakeproofOperator):
         self.options = dict(options or {})
 
     def work(self, context: Context) -> dict[str, str]:
-        from lakeproof.gating.promotion_outcome import PromotionStatus
         from lakeproof.promoting import promote
 
         run_id = self.name_run(self.run_id)
@@ -225,9 +223,8 @@ class PromoteOperator(LakeproofOperator):
         for moved in outcome.tables:
             asset = trusted_asset(moved.table)
             position = str(moved.after)
-            if moved.changed or (
-                moved.status is PromotionStatus.UNCHANGED and not is_told(asset, position)
-            ):
+            is_shown = moved.promoted_by and moved.after == moved.audited
+            if moved.changed or (is_shown and not is_told(asset, position)):
                 context["outlet_events"][PROMOTED].add(
                     asset,
                     extra={
@@ -240,7 +237,7 @@ class PromoteOperator(LakeproofOperator):
         return {one.table: one.status.value for one in outcome.tables}
 
 
-class ReconcileOperator(LakeproofOperator):
+class ReconcileOperator(ConnectedOperator):
     """Compares two tables row by row; fails for good if they differ.
 
     `options` are the other arguments of `lakeproof.reconcile`. Returns the status and the numbers;
@@ -287,7 +284,7 @@ class ReconcileOperator(LakeproofOperator):
         return {"status": str(found.status), "numbers": dict(found.metric_value)}
 
 
-class VerifyLedgerOperator(BaseOperator):
+class VerifyLedgerOperator(LakeproofOperator):
     """Holds the ledger of a pipeline's run against storage, without Spark.
 
     Altered or unbalanced books fail it for good; what could merely not be read is tried again.
@@ -306,12 +303,11 @@ class VerifyLedgerOperator(BaseOperator):
         self.ledger = ledger
         self.input_path = input_path
 
-    def execute(self, context: Context) -> dict[str, object]:
+    def work(self, context: Context) -> dict[str, object]:
         from lakeproof.accounting.without_spark.findings import UNREADABLE_EXIT
         from lakeproof.accounting.without_spark.verifying import verify_ledger
 
-        with failing_at_once():
-            report = verify_ledger(self.ledger, self.input_path)
+        report = verify_ledger(self.ledger, self.input_path)
         if not report.verified:
             told = "; ".join(found.message for found in report.findings[:_SHOWN_MAX])
             if report.exit_code == UNREADABLE_EXIT:

@@ -44,7 +44,7 @@ from lakeproof.gating.promotion_steps import (
     take_back,
 )
 from lakeproof.gating.promotion_telling import (
-    Place,
+    Route,
     as_it_is,
     behind_text,
     found_text,
@@ -78,44 +78,44 @@ class Promoter:
     clock: Callable[[], datetime]
     dag_run_id: str = ""
 
-    def promote(self, places: Sequence[Place], audit: Audit) -> PromotionOutcome:
+    def promote(self, routes: Sequence[Route], audit: Audit) -> PromotionOutcome:
         """Move every target to what the run has read, if its gate is open."""
-        for place in places:
-            audit.require_table(place.target.checked)
+        for route in routes:
+            audit.require_table(route.target.checked)
         if not audit.gate.is_open:
-            left = [refused(place, audit.run_id) for place in places]
+            left = [refused(route, audit.run_id) for route in routes]
             return PromotionOutcome(audit.run_id, audit.gate, tuple(left), audit.results)
-        read = [audit.read_at(place.target.checked) for place in places]
-        if len(places) > 1:  # one alone is decided where it moves
-            for place, audited in zip(places, read, strict=True):
-                decide_move(place.target, audited, self._records(place.target))
-        moved = [self._promote(place, audited) for place, audited in zip(places, read, strict=True)]
+        read = [audit.read_at(route.target.checked) for route in routes]
+        if len(routes) > 1:  # one alone is decided where it moves
+            for route, audited in zip(routes, read, strict=True):
+                decide_move(route.target, audited, self._records(route.target))
+        moved = [self._promote(route, audited) for route, audited in zip(routes, read, strict=True)]
         return PromotionOutcome(audit.run_id, audit.gate, tuple(moved), audit.results)
 
-    def rollback(self, places: Sequence[Place], run_id: str = "") -> PromotionOutcome:
+    def rollback(self, routes: Sequence[Route], run_id: str = "") -> PromotionOutcome:
         """Take the last promotion to each target back, or that of the run."""
-        if len(places) > 1:
-            for place in places:
-                taken = self._to_take_back(place.target, run_id)
+        if len(routes) > 1:
+            for route in routes:
+                taken = self._to_take_back(route.target, run_id)
                 if taken is not None:
-                    look_back(place.target, taken)
-        moved = [self._roll_back(place, run_id) for place in places]
+                    look_back(route.target, taken)
+        moved = [self._roll_back(route, run_id) for route in routes]
         return PromotionOutcome(run_id or moved[0].run_id, None, tuple(moved))
 
-    def _promote(self, place: Place, audited: Audited) -> Promotion:
-        target, run_id, position = place.target, audited.run_id, audited.position
+    def _promote(self, route: Route, audited: Audited) -> Promotion:
+        target, run_id, position = route.target, audited.run_id, audited.position
         self.store.prepare()
         with self._holding(target, f"promotion-of-{run_id}", position) as fence:
             records = self._records(target)
             for number in range(1, TRIES_MAX + 1):
                 look = decide_move(target, audited, records)
-                found = found_text(place, look, records)
+                found = found_text(route, look, records)
                 intended = self._left_by(run_id, look, records)
                 if intended is not None:
                     break
                 if look.is_newer or look.present == position:
-                    return left_alone(place, audited, look, records)
-                intended = self._intend(place, audited, look, records)
+                    return left_alone(route, audited, look, records)
+                intended = self._intend(route, audited, look, records)
                 fence()
                 if move_target(target, look, position, number):
                     break
@@ -123,11 +123,11 @@ class Promoter:
             self._keep(records, intended.done())
             faults.reach("after_promotion_record")
         return Promotion(
-            table=str(place.table),
+            table=str(route.table),
             target=str(target.name),
             run_id=run_id,
             status=PromotionStatus.PROMOTED,
-            details=move_text(intended.before, position) + found + behind_text(place, look),
+            details=move_text(intended.before, position) + found + behind_text(route, look),
             audited=position,
             before=intended.before,
             after=position,
@@ -135,24 +135,24 @@ class Promoter:
             newer_commits=look.newer_commits,
         )
 
-    def _roll_back(self, place: Place, run_id: str) -> Promotion:
-        target = place.target
+    def _roll_back(self, route: Route, run_id: str) -> Promotion:
+        target = route.target
         taken = self._to_take_back(target, run_id)
         if taken is None:
-            return as_it_is(place, run_id, PromotionStatus.UNCHANGED, "was rolled back before")
+            return as_it_is(route, run_id, PromotionStatus.UNCHANGED, "was rolled back before")
         self.store.prepare()
         with self._holding(target, f"rollback-of-{taken.run_id}", taken.after) as fence:
             taken = self._to_take_back(target, taken.run_id)
             if taken is None:
-                return as_it_is(place, run_id, PromotionStatus.UNCHANGED, "was rolled back before")
+                return as_it_is(route, run_id, PromotionStatus.UNCHANGED, "was rolled back before")
             look = take_back(target, taken, fence)
             records = [*self._records(target), taken]
             moved = (taken.after, taken.before)
-            undone = self._record(place, taken.run_id, Act.ROLLED_BACK, moved, look, records)
+            undone = self._record(route, taken.run_id, Act.ROLLED_BACK, moved, look, records)
             self._keep(records, taken, undone)  # both: the promotion may have died unrecorded
             faults.reach("after_promotion_record")
         return Promotion(
-            table=str(place.table),
+            table=str(route.table),
             target=str(target.name),
             run_id=taken.run_id,
             status=PromotionStatus.ROLLED_BACK,
@@ -199,13 +199,13 @@ class Promoter:
         return left
 
     def _intend(
-        self, place: Place, audited: Audited, look: Look, records: list[PromotionRecord]
+        self, route: Route, audited: Audited, look: Look, records: list[PromotionRecord]
     ) -> PromotionRecord:
         moved = (shown_before(look, records), audited.position)
         last = last_record(records)
         if last is not None and last.is_intention_of(audited.run_id, *moved):
             return last
-        intended = self._record(place, audited.run_id, Act.INTENDED, moved, look, records)
+        intended = self._record(route, audited.run_id, Act.INTENDED, moved, look, records)
         self._keep(records, intended)
         return intended
 
@@ -215,7 +215,7 @@ class Promoter:
 
     def _record(
         self,
-        place: Place,
+        route: Route,
         run_id: str,
         act: Act,
         moved: tuple[Position | None, Position | None],
@@ -224,8 +224,8 @@ class Promoter:
     ) -> PromotionRecord:
         return PromotionRecord(
             run_id=run_id,
-            table=place.table,
-            target=str(place.target.name),
+            table=route.table,
+            target=str(route.target.name),
             act=act,
             order=next_order(records),
             before=moved[0],

@@ -30,7 +30,8 @@ class Promotion:
     `target` names that place: `iceberg.lakehouse.sales.branch_trusted`, a table or a view.
     `audited` is the position that the run has read, `before` and `after` are where the target
     pointed (None: it was not there). `head` is where the table itself stands, `newer_commits` how
-    many commits it has after the audited position: they are not promoted.
+    many commits it has after the audited position: they are not promoted. `promoted_by` is the run
+    whose promotion the target shows, '' if no promotion has set it there.
     """
 
     table: str
@@ -43,6 +44,7 @@ class Promotion:
     after: Position | None = None
     head: Position | None = None
     newer_commits: int = 0
+    promoted_by: str = ""
 
     @property
     def changed(self) -> bool:

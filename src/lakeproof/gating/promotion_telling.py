@@ -15,15 +15,15 @@ from lakeproof.model.promotion import PromotionRecord, standing_promotions
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """A table and the target that shows its trusted rows."""
+class Route:
+    """From a table to the target that shows its trusted rows."""
 
     table: TableName
     target: Target
 
 
 def left_alone(
-    place: Place, audited: Audited, look: Look, records: Sequence[PromotionRecord]
+    route: Route, audited: Audited, look: Look, records: Sequence[PromotionRecord]
 ) -> Promotion:
     standing = standing_promotions(records)
     by = next((one.run_id for one in reversed(standing) if one.after == look.present), "")
@@ -35,10 +35,10 @@ def left_alone(
         )
     else:
         status = PromotionStatus.UNCHANGED
-        details = f"shows {look.present} already{whose}" + behind_text(place, look)
+        details = f"shows {look.present} already{whose}" + behind_text(route, look)
     return Promotion(
-        table=str(place.table),
-        target=str(place.target.name),
+        table=str(route.table),
+        target=str(route.target.name),
         run_id=audited.run_id,
         status=status,
         details=details,
@@ -47,34 +47,35 @@ def left_alone(
         after=look.present,
         head=look.head,
         newer_commits=look.newer_commits,
+        promoted_by=by,
     )
 
 
-def found_text(place: Place, look: Look, records: Sequence[PromotionRecord]) -> str:
+def found_text(route: Route, look: Look, records: Sequence[PromotionRecord]) -> str:
     """A branch that something else has set is told of; nothing is lost, for main has it all."""
-    is_main = place.target.name == place.table
+    is_main = route.target.name == route.table
     if look.present is None or is_main or is_where_left(look, records):
         return ""
     return f"; no promotion had set it to {look.present}"
 
 
-def behind_text(place: Place, look: Look) -> str:
+def behind_text(route: Route, look: Look) -> str:
     """A writer between audit and promotion is told of: what it wrote is not promoted."""
     if not look.newer_commits:
         return ""
     told = counted(look.newer_commits, "commit")
-    return f"; {place.target.checked} has {told} since the audit, not promoted"
+    return f"; {route.target.checked} has {told} since the audit, not promoted"
 
 
-def refused(place: Place, run_id: str) -> Promotion:
-    return as_it_is(place, run_id, PromotionStatus.REFUSED, "the gate is closed")
+def refused(route: Route, run_id: str) -> Promotion:
+    return as_it_is(route, run_id, PromotionStatus.REFUSED, "the gate is closed")
 
 
-def as_it_is(place: Place, run_id: str, status: PromotionStatus, why: str) -> Promotion:
-    shown = place.target.present()
+def as_it_is(route: Route, run_id: str, status: PromotionStatus, why: str) -> Promotion:
+    shown = route.target.present()
     return Promotion(
-        table=str(place.table),
-        target=str(place.target.name),
+        table=str(route.table),
+        target=str(route.target.name),
         run_id=run_id,
         status=status,
         details=f"{why}; shows {shown or 'nothing'} as before",

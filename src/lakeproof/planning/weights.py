@@ -241,34 +241,47 @@ def _row_branch(
     """Bad rows, or bad elements of rows, by the key of the row: one pass for all rules.
 
     Rows that were changed are counted by their key whether they are bad or not: a bad row that
-    went is told from one that was mended by whether rows with its key are fewer now.
+    went is told from one that was mended by whether rows with its key are fewer now. What was
+    found in them stays together until rows that cancel out are gone; most are neither bad now nor
+    were before, and are not taken apart at all.
     """
     conditions = [within(tally.scope, tally.violates) for tally in tallies]
+    is_bad = "\n   OR ".join(f"({one})" for one in conditions)
     broken = ",\n".join(
         f"CASE WHEN {condition} THEN {_found(tally, number)} END"
         for number, (tally, condition) in enumerate(zip(tallies, conditions, strict=True), start=1)
     )
     hits = f"flatten(array_compact(array({broken})))"
-    where, present = "", "sum(CASE WHEN rule = 0 THEN weight END) OVER (PARTITION BY row_key)"
-    if is_snapshot:
-        where, present = "\nWHERE " + "\n   OR ".join(f"({one})" for one in conditions), "weight"
-    else:
+    columns = (
+        f"{plan.pinned.key_sql} AS row_key, {row_near_sql(plan.pinned)} AS near, "
+        f"{WEIGHT} AS weight\nFROM {relation}"
+    )
+    if with_rows:
         hits = f"concat(array({_hit(0)}), {hits})"
+    elif not is_snapshot:
+        hits = f"CASE WHEN {is_bad} THEN {hits} ELSE array() END"
+    if is_snapshot:
+        rows = f"SELECT {hits} AS hits,\n{columns}\nWHERE {is_bad}"
+        present = "sum(weight)"
+    else:
+        rows = (
+            "SELECT hits, row_key, near, weight, "
+            "sum(weight) OVER (PARTITION BY row_key) AS present\n"
+            "FROM (SELECT hits, row_key, min(near) AS near, sum(weight) AS weight\n"
+            f"FROM (SELECT {hits} AS hits,\n{columns})\n"
+            "GROUP BY row_key, hits HAVING sum(weight) <> 0)"
+        )
+        present = "max(present)"
     ids = ", ".join(f"'{name}'" for name in (_EVERY_ROW, *(tally.rule_id for tally in tallies)))
     key = "row_key"
     if any(tally.elements for tally in tallies):
         key = f"CASE WHEN hit.at IS NULL THEN row_key ELSE {plan.element_key_sql} END"
     return (
-        f"SELECT element_at(array({ids}), rule + 1) AS rule_id, '{Side.OWN}' AS side, "
-        "violation_key, near, weight, present, false AS has_null\n"
-        f"FROM (SELECT rule, violation_key, near, weight, {present} AS present\n"
-        f"FROM (SELECT hit.rule AS rule, row_key, {key} AS violation_key, min(near) AS near, "
-        "sum(weight) AS weight\n"
-        f"FROM (SELECT explode({hits}) AS hit,\n{plan.pinned.key_sql} AS row_key, "
-        f"{row_near_sql(plan.pinned)} AS near, {WEIGHT} AS weight\n"
-        f"FROM {relation}{where})\n"
-        "GROUP BY hit.rule, hit.at, row_key))\n"
-        f"WHERE rule >= {0 if with_rows else 1}"
+        f"SELECT element_at(array({ids}), hit.rule + 1) AS rule_id, '{Side.OWN}' AS side, "
+        f"{key} AS violation_key, min(near) AS near, sum(weight) AS weight, "
+        f"{present} AS present, false AS has_null\n"
+        f"FROM (SELECT explode(hits) AS hit, * FROM (\n{rows}))\n"
+        "GROUP BY hit.rule, hit.at, row_key HAVING sum(weight) <> 0"
     )
 
 

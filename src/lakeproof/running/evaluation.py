@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC
 from typing import Any, TypeVar
@@ -87,8 +87,8 @@ class _TableRun:
 class Evaluator:
     """Collaborators of an evaluation. Without `store` nothing is written.
 
-    `recorded` is what this run id said before, `retired` the rules that its suite no longer has,
-    by table.
+    `recorded` are the keys of rules of which this run id said something before, `retired` the rules
+    that its suite no longer has, by table.
     """
 
     engine: Engine
@@ -97,7 +97,7 @@ class Evaluator:
     quarantine: Quarantine | None = None
     budget: TimeBudget = field(default_factory=lambda: TimeBudget(None))
     listener: Listener = field(default=ignore)
-    recorded: Mapping[str, str] = field(default_factory=dict)
+    recorded: Collection[str] = ()
     retired: Mapping[TableName, Mapping[str, Resolution]] = field(default_factory=dict)
     wanted: Wanted = field(default_factory=Wanted)
 

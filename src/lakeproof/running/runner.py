@@ -6,13 +6,14 @@ Each step ends at a named fault point; the store reaches those that lie inside i
 (`after_lease`, `after_progress`). Whatever dies in between, the same run_id repeated reads
 the same positions and leaves one set of rows: weights count only under the attempt that progress
 names, violations are assignments under a growing batch number, results are added by
-(run_id, rule_key). Where nothing is new, a run says what stands, and takes no lease.
+(run_id, rule_key). Where nothing is new, a run says what stands, and takes no lease; so nothing
+pins its positions, and repeated, it says what it has recorded.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
@@ -37,6 +38,7 @@ from lakeproof.running.judging import needs_previous
 from lakeproof.running.progress import Listener, StepDone, ignore
 from lakeproof.running.read_planner import ReadPlanner
 from lakeproof.running.reads import TableRead, Wanted, read_whole
+from lakeproof.running.repeating import positions_said, stands_at
 from lakeproof.running.result_draft import RunLabels
 from lakeproof.running.retiring import retired_rules, retiring_moves
 from lakeproof.running.time_budget import TimeBudget
@@ -51,7 +53,10 @@ Replan = Callable[[Mapping[TableName, Position]], Plan]
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """What was run, one result per rule in suite order, and what comparisons found, by rule_key."""
+    """What was run, one result per rule in suite order, and what comparisons found, by rule_key.
+
+    Results that were recorded before come without what comparisons found.
+    """
 
     plan: Plan
     results: Sequence[CheckResult]
@@ -86,13 +91,14 @@ class Runner:
             self.quarantine.prepare(plan.tables)
         if self.store is None:
             reads = [read_whole(table) for table in plan.tables]
-            found = self._evaluator(labels, {}, {}).evaluate(plan, reads, {}, {})
+            found = self._evaluator(labels, (), {}).evaluate(plan, reads, {}, {})
             found.raise_for_trouble("Nothing was kept")
             return Ran(plan, [*found.results, *self.beside], found.compared)
         recorded = self._recorded(plan, labels)
-        still = self._nothing_new(plan, labels)
-        if still is not None:
-            return still
+        if not (labels.may_repeat and self._store.has_begun(labels.run_id)):
+            said = self._said_before(plan, recorded, replan) or self._nothing_new(plan, labels)
+            if said is not None:
+                return said
         try:
             plan, batches = self._begin(plan, labels, replan)
             faults.reach("after_intent")
@@ -112,13 +118,30 @@ class Runner:
         faults.reach("after_events")
         return Ran(plan, results, found.compared)
 
-    def _is_repeated(self, labels: RunLabels) -> bool:
-        """A run that began before goes back to where it was, whatever stands now."""
-        return labels.may_repeat and self._store.has_begun(labels.run_id)
+    def _said_before(
+        self, plan: Plan, recorded: Mapping[str, CheckResult], replan: Replan
+    ) -> Ran | None:
+        """What this run id has recorded without a lease, if that is all there is to say.
+
+        The tables may have moved since: read anew, they would say something else under the same
+        id. Who asks for more than results has that done.
+        """
+        if self.quarantine is not None or self.wanted.rebuild:
+            return None
+        keys = [*plan.order, *(result.rule_key for result in self.beside)]
+        if not keys or not all(key in recorded for key in keys):
+            return None
+        ids = sorted({rule.rule_id for rule in plan.rules})
+        positions = positions_said(plan, recorded, self._store.progress(ids))
+        if positions is None:
+            return None
+        self.listener(StepDone(f"{len(keys)} results were kept before", 0.0))
+        there = plan if stands_at(plan, positions) else replan(positions)
+        return Ran(there, [recorded[key] for key in keys], {})
 
     def _nothing_new(self, plan: Plan, labels: RunLabels) -> Ran | None:
         """What stands, where no rule has anything to read: without lease, intent or rows."""
-        if self.quarantine is not None or not plan.tables or self._is_repeated(labels):
+        if self.quarantine is not None or not plan.tables:
             return None
         reads = self._reading(labels).decide(plan)
         try:
@@ -127,7 +150,7 @@ class Runner:
                 return None
             if self._retired(plan, labels):
                 return None
-            found = self._evaluator(labels, {}, {}).evaluate(
+            found = self._evaluator(labels, (), {}).evaluate(
                 plan, reads, {}, self._previous(plan, labels, is_repeated=False)
             )
         finally:
@@ -143,7 +166,7 @@ class Runner:
         plan: Plan,
         labels: RunLabels,
         batches: Sequence[Batch],
-        recorded: Mapping[str, str],
+        recorded: Mapping[str, CheckResult],
     ) -> Evaluated:
         by_table = {batch.work.table: batch for batch in batches}
         numbers = {table: batch.batch_seq for table, batch in by_table.items()}
@@ -160,7 +183,7 @@ class Runner:
     def _evaluator(
         self,
         labels: RunLabels,
-        recorded: Mapping[str, str],
+        recorded: Collection[str],
         retired: Mapping[TableName, Mapping[str, Resolution]],
     ) -> Evaluator:
         return Evaluator(
@@ -204,13 +227,15 @@ class Runner:
         }
         return {table: of for table, of in known.items() if retired_rules(plan, of)}
 
-    def _recorded(self, plan: Plan, labels: RunLabels) -> Mapping[str, str]:
-        """What this run id has recorded before, rule_key to rule_id; other logic is refused."""
+    def _recorded(self, plan: Plan, labels: RunLabels) -> Mapping[str, CheckResult]:
+        """What this run id has recorded before, by rule_key; other logic is refused."""
         if not labels.may_repeat:
             return {}
-        recorded = self._store.recorded_rules(labels.run_id)
+        recorded = self._store.recorded_results(labels.run_id)
         changed = [
-            rule.key for rule in plan.rules if recorded.get(rule.key, rule.rule_id) != rule.rule_id
+            rule.key
+            for rule in plan.rules
+            if rule.key in recorded and recorded[rule.key].rule_id != rule.rule_id
         ]
         if changed:
             raise ConfigError(

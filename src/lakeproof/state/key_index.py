@@ -69,12 +69,13 @@ def incoming_sql(views: Mapping[str, Sequence[str]], rule_ids: Iterable[str]) ->
 def keys_sql(incoming: str, strays: str) -> str:
     """One row for each key that is touched: what is added to it on either side.
 
-    A stray is a key whose stored violation must be assigned again although nothing changed.
+    A stray is a key whose stored violation must be assigned again although nothing changed. Its
+    text is grouped by, though the hash follows from it: a largest text would have Spark sort.
     """
     numbers = ", ".join(f"{value} AS {name}" for name, value in KEY_NUMBERS.items())
     return f"""
 SELECT *, {numbers} FROM (
-SELECT rule_id, key_hash, max(violation_key) AS violation_key,
+SELECT rule_id, key_hash, violation_key,
        CAST(sum(if(side = {OWN}, weight, 0)) AS BIGINT) AS own,
        CAST(sum(if(side = {PARENT}, weight, 0)) AS BIGINT) AS parent,
        CAST(sum(if(side = {OWN}, present, 0)) AS BIGINT) AS present,
@@ -86,7 +87,7 @@ FROM (
   SELECT rule_id, {OWN}, {KEY_HASH}, violation_key, CAST(NULL AS BIGINT), 0L, 0L, false, true
   FROM ({strays})
 )
-GROUP BY rule_id, key_hash)"""
+GROUP BY rule_id, key_hash, violation_key)"""
 
 
 def strays_sql(violations: TableName, progress: TableName, bases: Mapping[str, int]) -> str:

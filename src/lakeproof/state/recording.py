@@ -10,7 +10,11 @@ from lakeproof.errors import LakeproofError
 from lakeproof.model.outcome import CheckResult
 from lakeproof.state import literals
 from lakeproof.state.access import StateAccess
-from lakeproof.state.statements import build_quality_result_insert, previous_measures_sql
+from lakeproof.state.statements import (
+    build_quality_result_insert,
+    previous_measures_sql,
+    result_of_row,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,13 +30,14 @@ class ResultLog:
         asked = f"SELECT 1 FROM {intents} WHERE run_id = {literals.text(run_id)} LIMIT 1"
         return bool(self.access.read(asked))
 
-    def recorded_rules(self, run_id: str) -> Mapping[str, str]:
+    def recorded_results(self, run_id: str) -> Mapping[str, CheckResult]:
         self.access.refresh("results")
         rows = self.access.read(
-            f"SELECT rule_key, rule_id FROM {self.access.tables['results'].sql} "
+            f"SELECT * FROM {self.access.tables['results'].sql} "
             f"WHERE run_id = {literals.text(run_id)}"
         )
-        return {str(row["rule_key"]): str(row["rule_id"]) for row in rows}
+        said = [result_of_row(row.asDict()) for row in rows]
+        return {result.rule_key: result for result in said}
 
     def previous_measures(
         self, rule_ids: Sequence[str], run_id: str, *, is_repeated: bool

@@ -119,8 +119,8 @@ class SparkStore:
     def has_begun(self, run_id: str) -> bool:
         return self._results.has_begun(run_id)
 
-    def recorded_rules(self, run_id: str) -> Mapping[str, str]:
-        return self._results.recorded_rules(run_id)
+    def recorded_results(self, run_id: str) -> Mapping[str, CheckResult]:
+        return self._results.recorded_results(run_id)
 
     def previous_measures(
         self, rule_ids: Sequence[str], run_id: str, *, is_repeated: bool

@@ -38,9 +38,9 @@ class StagingStore(SparkStore):
         self._stage = stage
         self._run_id = run_id
 
-    def recorded_rules(self, run_id: str) -> Mapping[str, str]:
-        staged = {result.rule_key: result.rule_id for result in self._stage.read(run_id) or ()}
-        return {**super().recorded_rules(run_id), **staged}
+    def recorded_results(self, run_id: str) -> Mapping[str, CheckResult]:
+        staged = {result.rule_key: result for result in self._stage.read(run_id) or ()}
+        return {**super().recorded_results(run_id), **staged}
 
     def record_results(self, results: Sequence[CheckResult]) -> int:
         """As into the table: what this run said first stands."""

@@ -175,8 +175,8 @@ class Store(Protocol):
     def has_begun(self, run_id: str) -> bool:
         """Whether a run of this id has taken a lease before."""
 
-    def recorded_rules(self, run_id: str) -> Mapping[str, str]:
-        """What this run has recorded so far: rule_key to rule_id."""
+    def recorded_results(self, run_id: str) -> Mapping[str, CheckResult]:
+        """What this run has said so far, by rule_key."""
 
     def previous_measures(
         self, rule_ids: Sequence[str], run_id: str, *, is_repeated: bool
