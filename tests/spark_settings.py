@@ -10,10 +10,13 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 # Compiling Java and planning again are most of the time of a job over a few records.
-FOR_FEW_RECORDS = {
-    "spark.sql.adaptive.enabled": "false",
+INTERPRETED = {
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.sql.codegen.wholeStage": "false",
+}
+FOR_FEW_RECORDS = {
+    **INTERPRETED,
+    "spark.sql.adaptive.enabled": "false",
     "spark.sql.shuffle.partitions": "2",
 }
 # As users run it; `make test` starts Spark without.

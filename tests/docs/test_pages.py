@@ -29,6 +29,7 @@ LONG_PAGES = (
     "ci.md",
     "configuration.md",
     "contracts.md",
+    "README.md",
     "incremental.md",
     "reconciliation.md",
     "running.md",
@@ -38,7 +39,7 @@ LONG_PAGES = (
     "thresholds.md",
     "trusted-layer.md",
 )
-"""Their own tests, and those of the CLI, do what they say; the README has most of it."""
+"""Their own tests, and those of the CLI, do what they say; start.md has the first steps of it."""
 
 WRITTEN_BY_SPARK = ("accounting.md",)
 """Pages where Spark itself writes to a relative path: Java stays in the folder where it started."""

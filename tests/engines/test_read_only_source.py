@@ -110,6 +110,7 @@ def test_a_row_that_comes_during_a_run_is_left_to_the_next_one(spark, tmp_path, 
     spark.sql(f"DROP TABLE {SOURCE}")
 
 
+@pytest.mark.slow
 def test_a_row_that_is_updated_under_a_watermark_does_not_break_a_unique_key(spark):
     table = "iceberg.lakehouse.updated_rows"
     spark.sql(f"CREATE TABLE {table} (id INT, name STRING, updated BIGINT) USING iceberg")

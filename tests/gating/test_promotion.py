@@ -93,7 +93,8 @@ def test_another_run_at_the_same_position_has_nothing_to_promote(layer):
     assert layer.records() == [("once", "promoted")]
 
 
-@DELTA_SLOWLY
+@pytest.mark.slow
+@ON_BOTH
 def test_something_newer_that_was_promoted_is_not_undone(layer):
     layer.keep("older")
     layer.write(2)

@@ -37,6 +37,7 @@ def test_a_branch_that_was_set_by_hand_to_what_main_has_is_moved_and_told_of(lay
     assert moved.details == f"{first} -> {layer.head()}; no promotion had set it to {first}"
 
 
+@pytest.mark.slow
 def test_the_layer_follows_a_table_that_was_rolled_back(layer):
     first = layer.head()
     layer.write(2)
@@ -100,6 +101,7 @@ def test_a_promoter_that_lost_its_lease_moves_nothing(layer):
     assert (layer.trusted(), layer.records()) == (None, [])
 
 
+@pytest.mark.slow
 def test_a_run_is_taken_back_where_it_was_promoted_to(layer):
     layer.keep("audited")
     layer.promote("audited", branch="gold")
@@ -117,6 +119,7 @@ def test_a_main_that_was_forwarded_is_taken_back_without_its_mode(quick):
     assert only(layer.rollback("audited")).target == layer.table
 
 
+@pytest.mark.slow
 def test_a_branch_that_was_dropped_by_hand_is_told(layer):
     layer.keep("first")
     layer.promote("first")

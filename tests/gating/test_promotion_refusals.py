@@ -121,6 +121,7 @@ def test_a_run_that_found_nothing_new_is_known_by_where_its_rules_stood(delta):
     assert "was dropped and made again" in refused(delta, "still")
 
 
+@pytest.mark.slow
 def test_what_the_table_was_rolled_back_from_is_not_promoted(iceberg, delta):
     first = iceberg.head()
     iceberg.write(2)
@@ -140,6 +141,7 @@ def test_what_the_table_was_rolled_back_from_is_not_promoted(iceberg, delta):
     assert (iceberg.trusted(), delta.trusted()) == (None, None)
 
 
+@pytest.mark.slow
 def test_an_expired_position_is_told(iceberg, delta):
     iceberg.keep("old", position=Position("iceberg", 4711))
     told = f"{iceberg.table} keeps snapshot 4711 no longer: it has expired, or the table is another"
@@ -159,6 +161,7 @@ def test_a_run_that_read_the_table_twice_or_at_no_position_names_none(iceberg):
     assert "Run the checks again under one run id" in refused(iceberg, "moving")
 
 
+@pytest.mark.slow
 def test_what_was_rolled_back_is_promoted_by_no_run_until_the_table_has_moved(iceberg):
     iceberg.keep("taken")
     iceberg.promote("taken")

@@ -11,7 +11,7 @@ import pytest
 from weighed_orders import CHECKS, NOW, ORDERS, PARENTS, WEIGHED, World, check
 
 from lakeproof.model.weighing import WEIGHT, WeighKind
-from lakeproof.planning.weights import shape_of
+from lakeproof.planning.weights import shapes_of
 from lakeproof.running.evaluate import evaluate_table
 from lakeproof.running.findings import TableFindings
 from lakeproof.running.progress import ignore
@@ -232,8 +232,8 @@ def test_a_rule_counts_in_another_shape_when_the_key_of_its_rows_changes(world):
     differing = {
         called[rule_id]
         for rule_id in same.weighed
-        if shape_of(same, rule_id) != shape_of(other, rule_id)
+        if shapes_of(same)[rule_id] != shapes_of(other)[rule_id]
     }
     assert differing == {"null", "null_some", "amount", "score", "row", "tags", "tag_set"}
     for alike in (world.old, world.plan(checks=CHECKS[::-1])):
-        assert all(shape_of(same, name) == shape_of(alike, name) for name in same.weighed)
+        assert shapes_of(same) == shapes_of(alike)

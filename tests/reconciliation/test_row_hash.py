@@ -12,6 +12,7 @@ from lakeproof.model.rule import Logic, Rule
 from lakeproof.planning.pairs.comparison import bind_compare
 from lakeproof.planning.pairs.scopes import PairScopes
 from lakeproof.planning.pairs.types import key_cast_sql
+from spark_settings import WITH_GENERATED_CODE
 
 TYPES = {
     "arr": ("array<int>", "array<bigint>"),
@@ -320,7 +321,9 @@ def test_a_key_is_castable_only_if_nothing_of_it_gets_lost(spark):
 
 
 def test_flat_values_are_hashed_by_compiled_code_that_reads_only_what_it_needs(spark, tmp_path):
-    spark = spark.newSession()  # with settings of its own: here code is compiled
+    spark = spark.newSession()
+    for name, value in WITH_GENERATED_CODE.items():
+        spark.conf.set(name, value)
     spark.range(5).selectExpr(
         "id", "int(id) AS i", "id / 7 AS d", "timestamp_micros(id) AS ts", "'x' AS s", "id AS _dlt"
     ).write.parquet(str(tmp_path / "rows"))

@@ -165,7 +165,7 @@ def test_nothing_new_is_seen_without_reading_a_row(spark, table_format):
     assert seconds < 20  # 5 on a machine that has nothing else to do
 
 
-@pytest.mark.parametrize("table_format", ["iceberg", "delta"])
+@pytest.mark.parametrize("table_format", ["iceberg", pytest.param("delta", marks=pytest.mark.slow)])
 def test_a_repeated_run_that_took_no_lease_says_what_it_said_whatever_was_written_since(
     spark, table_format
 ):
@@ -184,6 +184,7 @@ def test_a_repeated_run_that_took_no_lease_says_what_it_said_whatever_was_writte
     assert (seen.failing_rows, seen.new_violations) == (said["present"].failing_rows + 1, 1)
 
 
+@pytest.mark.slow
 def test_a_suite_that_changes_reads_no_more_than_it_must(spark):
     scene = Scene(spark, "delta")
     present, unique, known = scene.checks("present", "unique", "known")
@@ -382,6 +383,7 @@ def test_of_too_many_violations_some_are_stored_and_all_counted(spark, table_for
     assert scene.run([sane], **mode)["sane"].mode_reason.startswith("nothing new")
 
 
+@pytest.mark.slow
 def test_a_cap_holds_where_the_whole_table_is_read(spark):
     scene = Scene(spark, "delta")
     scene.orders.insert([order_row(number, 1, amount=99) for number in range(10, 16)])

@@ -50,7 +50,7 @@ def test_three_broken_rules_among_twenty_are_three_errors(spark, orders):
     errors = {item.check_name: item.details for item in outcome.results if item.status == "error"}
     assert set(errors) == {"dropped_column", "bad_regex", "unknown_type"}
     assert "no column 'no_such_column'" in errors["dropped_column"]
-    assert "regex" in errors["bad_regex"].lower()
+    assert "pattern" in errors["bad_regex"].lower()
     assert errors["unknown_type"].startswith("Unknown check type: not_nul")
     assert "not_null" in errors["unknown_type"]
     for number in range(17):

@@ -11,7 +11,7 @@ from planned_table import HERE, IDS, plan_at, stands
 from lakeproof.errors import ConfigError
 from lakeproof.model.reading import Mode, Readable, Reading
 from lakeproof.planning.read_mode import Abilities, Part
-from lakeproof.planning.weights import shape_of
+from lakeproof.planning.weights import shapes_of
 from lakeproof.running.read_planner import ReadPlanner
 from lakeproof.running.reads import Wanted
 
@@ -23,7 +23,7 @@ READABLE, GAP = Reading(Readable.OK), Reading(Readable.GAP, "vacuumed", "VACUUM 
 def parts(known, reading=READABLE, abilities=FEED):
     """Rule to what is done about it, in a run that must be incremental."""
     plan = plan_at()
-    shapes = {name: shape_of(plan.tables[0], IDS[name]) for name in known}
+    shapes = {name: shapes_of(plan.tables[0])[IDS[name]] for name in known}
     progress = {IDS[name]: replace(one, shape=shapes[name]) for name, one in known.items()}
     source = SimpleNamespace(
         kept_id="",

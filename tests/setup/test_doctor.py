@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 import lakeproof
-from lakeproof.cli.doctor import doctor
+from lakeproof.cli.main import main
 
 PACKAGE = Path(lakeproof.__file__).parent
 RUN = "from lakeproof.cli.doctor import doctor; doctor()"
@@ -49,7 +49,7 @@ def core_only(tmp_path):
 
 
 def test_eleven_lines_and_exit_0_where_all_is_there():
-    outcome = CliRunner().invoke(doctor)
+    outcome = CliRunner().invoke(main, ["doctor"])
     assert outcome.exit_code == 0, outcome.output
     lines = outcome.output.splitlines()
     assert len(lines) == 11
@@ -102,7 +102,7 @@ def test_it_never_loads_pyspark():
 def test_the_configuration_in_the_folder_is_named(tmp_path, monkeypatch, file, text, seen):
     (tmp_path / file).write_text(text)
     monkeypatch.chdir(tmp_path)
-    outcome = CliRunner().invoke(doctor)
+    outcome = CliRunner().invoke(main, ["doctor"])
     (line,) = [line for line in outcome.output.splitlines() if " configuration " in line]
     assert seen in line
 

@@ -6,7 +6,7 @@ from datetime import timedelta
 from hashlib import sha256
 
 import pytest
-from weighed_scene import START, WeighedScene, Weight
+from weighed_scene import IN_DELTA_SLOWLY, START, WeighedScene, Weight
 
 from lakeproof.errors import FencedError
 from lakeproof.model.reading import Mark, Mode
@@ -30,6 +30,7 @@ def weighed(spark, settings):
     return WeighedScene(spark, settings)
 
 
+@IN_DELTA_SLOWLY
 def test_rules_that_lose_track_or_go_keep_their_violations(spark, weighed):
     weighed.batch("build", BUILT, 0, is_rebuilt=True)
     store, now = weighed.store(), START + timedelta(days=1)
@@ -88,6 +89,7 @@ def suppress(weighed, until, only=None):
     ).collect()
 
 
+@IN_DELTA_SLOWLY
 def test_of_two_that_build_on_one_progress_one_moves_it(weighed):
     weighed.batch("build", BUILT, 0, is_rebuilt=True)
     rule = weighed.rules["row"]

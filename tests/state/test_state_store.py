@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from weighed_scene import IN_DELTA_SLOWLY
 
 from lakeproof import faults
 from lakeproof.errors import (
@@ -21,11 +22,6 @@ from lakeproof.state.tables import SCHEMA_VERSION
 
 START = datetime(2026, 3, 1, 12, 0, 0, 123456, tzinfo=UTC)
 HOSTILE = "it's \"x\" \\ \\' ${spark.app.name} \x00 \n\t é 漢 😀 -- /* :run_id"
-
-IN_DELTA_SLOWLY = pytest.mark.parametrize(
-    "settings", ["iceberg", pytest.param("delta", marks=pytest.mark.slow)], indirect=True
-)
-"""For what test_lifecycle, the killed runs or the races hold on Delta too."""
 
 
 def test_one_run_id_is_recorded_once_whatever_is_in_it(scene, make_result):
@@ -121,6 +117,7 @@ def test_crash_before_and_after_the_write_both_end_with_one_set_of_rows(spark, s
     ]
 
 
+@IN_DELTA_SLOWLY
 def test_driver_that_lost_its_lease_writes_no_more(scene):
     old, new = scene.store(), scene.store()
     (paused,) = old.begin("old", [scene.work(1)], START)

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 
+import pytest
+
 from lakeproof.config import StoreSettings
 from lakeproof.model.names import TableName
 from lakeproof.model.position import Position
@@ -16,6 +18,11 @@ from lakeproof.model.standing import KeyTotals, Standing
 from lakeproof.model.weighing import WeighKind
 from lakeproof.state import open_store
 from lakeproof.state.store import Move, TableWork, Weighed
+
+IN_DELTA_SLOWLY = pytest.mark.parametrize(
+    "settings", ["iceberg", pytest.param("delta", marks=pytest.mark.slow)], indirect=True
+)
+"""For what the killed runs or the races hold on Delta too."""
 
 START = datetime(2026, 3, 1, 12, 0, 0, 123456, tzinfo=UTC)
 _numbers = itertools.count(1)

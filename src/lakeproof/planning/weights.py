@@ -12,6 +12,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 from lakeproof.model.names import quote
+from lakeproof.model.rule import Rule
 from lakeproof.model.standing import Measured, Standing
 from lakeproof.model.weighing import KEY_HASH, WEIGHT, Side, WeighKind
 from lakeproof.planning.clock import user_sql_of
@@ -167,27 +168,34 @@ def _known_rows(plan: TablePlan, relation: str, key_sql: str, known: str, *, are
     )
 
 
-def shape_of(plan: TablePlan, rule_id: str) -> str:
-    """A short name for the way in which the rule's rows are counted.
+def shapes_of(plan: TablePlan) -> dict[str, str]:
+    """A short name for the way in which each rule that follows changes counts, by rule_id.
 
     It is another one where the same rule counts otherwise: by another key of the table, after a
     column was added to rows that have no other key than all of their columns, or where a user's SQL
     is read under another zone.
     """
+    by_row = (plan.pinned.key_sql, row_near_sql(plan.pinned), plan.element_key_sql)
+    keyed, weighed = _keyed(plan), plan.weighed
+    return {
+        rule.rule_id: _shape(plan, rule, by_row, keyed.get(rule.rule_id))
+        for rule in plan.rules
+        if rule.rule_id in weighed
+    }
+
+
+def _shape(plan: TablePlan, rule: Rule, by_row: tuple[str, ...], by_key: KeyedRows | None) -> str:
     # Not the aliases: they are numbered by the rule's place among those that are planned with it.
+    rule_id = rule.rule_id
     tallies = [
         (tally.violates, tally.scope, tally.elements)
         for tally in plan.scan.tallies
         if tally.rule_id == rule_id
     ]
-    by_row = (plan.pinned.key_sql, row_near_sql(plan.pinned), plan.element_key_sql)
     parents = [step.parent.rows for step in plan.queries if step.rule_id == rule_id and step.parent]
     measures = [taken.weighted for taken in plan.scan.measurements if taken.rule_id == rule_id]
     scopes = [scope.filter for scope in plan.scan.scopes if rule_id in scope.rule_ids]
-    rules = [rule for rule in plan.rules if rule.rule_id == rule_id]
-    has_user_sql = any(text for rule in rules for text in user_sql_of(rule))
-    settings = plan.pinned.sql_settings if has_user_sql else ""
-    by_key = _keyed(plan).get(rule_id)
+    settings = plan.pinned.sql_settings if any(user_sql_of(rule)) else ""
     shape = (tallies, by_row if tallies else (), by_key, parents, measures, settings)
     return hashlib.sha256(repr((shape, scopes)).encode()).hexdigest()[:16]
 

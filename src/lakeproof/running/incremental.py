@@ -16,7 +16,7 @@ from lakeproof.model.standing import KeyTotals, Standing
 from lakeproof.model.weighing import WeighKind
 from lakeproof.planning.parts import part_of
 from lakeproof.planning.read_mode import Part
-from lakeproof.planning.weights import shape_of
+from lakeproof.planning.weights import shapes_of
 from lakeproof.running.findings import TableFindings
 from lakeproof.running.standings import standing_findings
 from lakeproof.running.weigher import WeighedTable
@@ -121,6 +121,7 @@ def moves_of(found: WeighedTable, suite: str) -> list[Move]:
         return []
     keys = {rule.rule_id: rule.key for rule in read.plan.rules}
     generations = found.touched.generations if found.touched is not None else {}
+    shapes = shapes_of(read.plan)
     moves = []
     for name in found.moved:
         known, parent = read.progress.get(name), read.parents.get(name)
@@ -131,7 +132,7 @@ def moves_of(found: WeighedTable, suite: str) -> list[Move]:
                 move,
                 generation=generations.get(name, move.generation),
                 parent=parent.until if parent is not None else None,
-                shape=shape_of(read.plan, name),
+                shape=shapes[name],
                 watermark_col=read.watermark_column,
             )
         )

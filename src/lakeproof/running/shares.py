@@ -8,7 +8,7 @@ from lakeproof.engines.engine import ChangeSource
 from lakeproof.model.reading import Mark, Mode, Readable, Reading
 from lakeproof.model.weighing import WeighKind
 from lakeproof.planning.read_mode import Part, Share
-from lakeproof.planning.weights import shape_of
+from lakeproof.planning.weights import shapes_of
 from lakeproof.planning.withholding import is_withheld
 from lakeproof.running.reads import TableRead
 from lakeproof.state.store import RuleProgress
@@ -43,6 +43,7 @@ class Shares:
         }
         self._whole_reasons = read.plan.whole_reasons
         self._rechecked = read.plan.rechecked
+        self._shapes = shapes_of(read.plan)
         self._readings: dict[tuple[int, Mark], Reading] = {}
 
     def add(self, rule_id: str) -> None:
@@ -123,7 +124,7 @@ class Shares:
             f"the rule was read by {known.mode} before": known.mode is not read.choice.mode
             or is_unindexed,
             "the key of the table, its types or what is sensitive in it have changed": known.shape
-            != shape_of(read.plan, rule_id),
+            != self._shapes.get(rule_id),
             "all its violations may be stored again": known.standing.fits_again(self._max_hits),
             "its rows were kept by a run that this rule did not finish": bool(self._source.kept_id)
             and not _stands_where_kept(known, read.kept),

@@ -69,9 +69,10 @@ class WeighedTable:
         return tuple(name for name in names if name not in self.errors)
 
     def release(self) -> None:
-        self.held.close()
+        """What was computed from something goes before it: Spark plans anew what outlives that."""
         if self.touched is not None:
             self.touched.release()
+        self.held.close()
         self.read.release()
 
 

@@ -168,9 +168,9 @@ class Assigner:
         stored = {row["rule_id"]: row["stored"] for row in found}
         cap = Cap({rule_id: max(0, most - stored.get(rule_id, 0)) for rule_id in capped})
         frame = settled(self.access.frame(assignment.stored_or_not(touched.view)))
-        view = name_view(self.access, frame, touched)
+        view = name_view(self.access, frame, touched.held)
         within = cap.within(view, frame.columns, "is_open AND NOT is_stored")
-        return name_view(self.access, self.access.frame(f"SELECT * FROM {within}"), touched)
+        return name_view(self.access, self.access.frame(f"SELECT * FROM {within}"), touched.held)
 
     def _close(self, closing: Closing) -> None:
         self.access.refresh("violations", "intents")

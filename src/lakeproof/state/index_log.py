@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -39,11 +40,10 @@ class SparkTouched:
     to_write: dict[str, int] = field(default_factory=dict)
     view: str = ""
     open_view: str = ""
-    held: list[Callable[[], object]] = field(default_factory=list)
+    held: ExitStack = field(default_factory=ExitStack)
 
     def release(self) -> None:
-        while self.held:
-            self.held.pop()()
+        self.held.close()
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,18 +94,25 @@ class _GoingOn:
         touched.attempts.update(attempts)
         self.access.refresh("violations", "progress", "key_index")
         kinds = {one.rule_id: one.kind for one in self.weighed}
-        index = self.access.tables["key_index"]
+        # The keys go before anything is written: held, Spark would plan them anew after each write.
+        with ExitStack() as held:
+            keys, visible = self._looked_up(attempts, held)
+            frame = self.access.frame(key_index.touched_sql(keys, visible, kinds))
+            touched.view = name_view(self.access, settled(frame), touched.held)
+            index_rows = self._sum_up(touched)
+        self._append(touched, index_rows)
+
+    def _looked_up(
+        self, attempts: Mapping[str, tuple[Attempt, ...]], held: ExitStack
+    ) -> tuple[str, str]:
+        """The keys that are touched, as a relation, and a query of what the index has of them."""
         if sum(one.rows for named in attempts.values() for one in named) <= SMALL_INDEX_ROWS:
-            keys, visible = f"({self._keys})", key_index.visible_sql(index, attempts)
-        else:
-            view = hold(self.access, self.access.frame(self._keys), touched)
-            ranges = self._ranges(view)
-            few = sum(one.keys for one in ranges.values()) <= key_index.BROADCAST_KEYS_MAX
-            visible = self._among(view, attempts, ranges, may_broadcast=few)
-            keys = quote(view)
-        frame = self.access.frame(key_index.touched_sql(keys, visible, kinds))
-        touched.view = name_view(self.access, settled(frame), touched)
-        self._append(touched, self._sum_up(touched))
+            whole = key_index.visible_sql(self.access.tables["key_index"], attempts)
+            return f"({self._keys})", whole
+        view = hold(self.access, self.access.frame(self._keys), held)
+        ranges = self._ranges(view)
+        few = sum(one.keys for one in ranges.values()) <= key_index.BROADCAST_KEYS_MAX
+        return quote(view), self._among(view, attempts, ranges, may_broadcast=few)
 
     def _among(
         self,
@@ -213,7 +220,7 @@ class _Beginning:
         sum_up(touched, rows)
         for row in rows:
             touched.attempts[row["rule_id"]] = (replace(own, rows=row["index_rows"]),)
-        touched.open_view = name_view(self.access, self.access.frame(rebuilt.hits), touched)
+        touched.open_view = name_view(self.access, self.access.frame(rebuilt.hits), touched.held)
 
 
 def sum_up(touched: SparkTouched, rows: Sequence[Row]) -> None:
@@ -230,11 +237,11 @@ def columns_of(access: StateAccess, views: Sequence[str]) -> dict[str, list[str]
     return {view: access.frame(f"TABLE {quote(view)}").columns for view in views}
 
 
-def name_view(access: StateAccess, frame: DataFrame, touched: SparkTouched) -> str:
-    """The frame as a view, until `touched` is released."""
+def name_view(access: StateAccess, frame: DataFrame, held: ExitStack) -> str:
+    """The frame as a view, until what is held is released."""
     view = f"lakeproof_touched_{uuid.uuid4().hex}"
     frame.createOrReplaceTempView(view)
-    touched.held.append(lambda: access.spark.catalog.dropTempView(view))
+    held.callback(access.spark.catalog.dropTempView, view)
     return view
 
 
@@ -247,8 +254,8 @@ def settled(frame: DataFrame) -> DataFrame:
     return frame.localCheckpoint(eager=False)
 
 
-def hold(access: StateAccess, frame: DataFrame, touched: SparkTouched) -> str:
+def hold(access: StateAccess, frame: DataFrame, held: ExitStack) -> str:
     """The frame as a view that is computed once."""
-    held = frame.persist()
-    touched.held.append(held.unpersist)
-    return name_view(access, held, touched)
+    frame.persist()
+    held.callback(frame.unpersist)
+    return name_view(access, frame, held)
