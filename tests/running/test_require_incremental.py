@@ -23,8 +23,10 @@ READABLE, GAP = Reading(Readable.OK), Reading(Readable.GAP, "vacuumed", "VACUUM 
 def parts(known, reading=READABLE, abilities=FEED):
     """Rule to what is done about it, in a run that must be incremental."""
     plan = plan_at()
-    shapes = {name: shapes_of(plan.tables[0])[IDS[name]] for name in known}
-    progress = {IDS[name]: replace(one, shape=shapes[name]) for name, one in known.items()}
+    shapes = shapes_of(plan.tables[0])
+    progress = {
+        IDS[name]: replace(one, shape=shapes.get(IDS[name], "")) for name, one in known.items()
+    }
     source = SimpleNamespace(
         kept_id="",
         until=replace(HERE, position=plan.tables[0].pinned.position),
