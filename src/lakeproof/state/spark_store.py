@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, cast
 
@@ -27,6 +27,7 @@ from lakeproof.state.assigning import Assigner, lease_lost
 from lakeproof.state.attempts import Attempt
 from lakeproof.state.creation import all_exist, create_missing
 from lakeproof.state.index_log import IndexLog, SparkTouched, columns_of
+from lakeproof.state.intent_log import IntentLog
 from lakeproof.state.kept_rows import KeptRows
 from lakeproof.state.key_index import known_sql, sums_sql
 from lakeproof.state.leases import Claim, Claimant, Intent, IntentStatus, withdrawn
@@ -58,6 +59,7 @@ class SparkStore:
         self._lease = timedelta(seconds=settings.lease_seconds)
         self._is_prepared = False
         self._held: dict[str, dict[Batch, Intent]] = {}
+        self._intents = IntentLog(self._access)
         self._results = ResultLog(self._access)
         self._progress = ProgressLog(self._access)
         self._open = OpenViolations(self._access)
@@ -90,16 +92,18 @@ class SparkStore:
         claimant = self._claimant(run_id, now)
         for number in range(1, CLAIMS_MAX + 1):
             with self._access.reaching("read who is at work"):
-                known = self._intents(run_id, works)
+                known = self._intents.present(run_id, works)
             claims = [claimant.claim(work, known) for work in works]
             with self._access.reaching("take the lease"):
-                self._append([row for claim in claims for row in (*claim.ended, claim.intent)])
+                self._intents.append(
+                    [row for claim in claims for row in (*claim.ended, claim.intent)]
+                )
             faults.reach("after_lease")
             with self._access.reaching("confirm the lease"):
                 rivals = self._await_rivals(claimant, claims)
                 if not rivals:
                     return self._hold(run_id, claims)
-                self._append(withdrawn(claims, claimant.now))
+                self._intents.append(withdrawn(claims, claimant.now))
             pause(number)
         raise AlreadyRunningError(
             f"run {run_id!r} lost the lease on {rivals[0].table_fqn} {CLAIMS_MAX} times to others, "
@@ -265,7 +269,9 @@ class SparkStore:
         self._assert_committed(batches, run_id, steps)
         held = self._held.get(run_id, {})
         intents = [held.pop(batch, claimant.intent(batch)) for batch in batches]
-        self._append([intent.closed(IntentStatus.COMMITTED, claimant.now) for intent in intents])
+        self._intents.append(
+            [intent.closed(IntentStatus.COMMITTED, claimant.now) for intent in intents]
+        )
 
     def release(self, run_id: str, now: datetime) -> None:
         """Abandon what this object still holds. Does not raise: it runs while errors pass by."""
@@ -274,7 +280,9 @@ class SparkStore:
             return
         moment = _utc(now)
         try:
-            self._append([row.closed(IntentStatus.ABANDONED, moment) for row in held.values()])
+            self._intents.append(
+                [row.closed(IntentStatus.ABANDONED, moment) for row in held.values()]
+            )
         except Exception as problem:  # noqa: BLE001 (must not hide the error that led here)
             _log.warning(
                 "run %r could not give up its lease, which ends by itself: %s",
@@ -310,42 +318,18 @@ class SparkStore:
         moment = _utc(now)
         return Claimant(run_id, this_owner(), moment, moment + self._lease, is_dead)
 
-    def _intents(self, run_id: str, works: Sequence[TableWork]) -> list[Intent]:
-        """The present of every intent that can matter: open, of this run, or of highest number."""
-        self._access.refresh("intents")
-        names = literals.texts(str(work.table) for work in works)
-        ids = literals.texts(work.table_id for work in works if work.table_id)
-        is_open = f"status = '{IntentStatus.OPEN.value}'"
-        # The wider window is the inner one: then both need a single shuffle.
-        rows = self._access.read(f"""
-SELECT * EXCEPT (age, highest) FROM (
-  SELECT *, row_number() OVER (PARTITION BY table_id, table_fqn, group_id, run_id, batch_seq
-                               ORDER BY epoch DESC, {is_open}) AS age
-  FROM (
-    SELECT *, max(batch_seq) OVER (PARTITION BY table_id, table_fqn) AS highest
-    FROM {self._access.tables["intents"].sql}
-    WHERE table_fqn IN ({names}) OR table_id IN ({ids})
-  )
-) WHERE age = 1 AND ({is_open} OR run_id = {literals.text(run_id)} OR batch_seq = highest)""")
-        return [
-            Intent(**{**row.asDict(), "rule_ids": tuple(row["rule_ids"] or ())}) for row in rows
-        ]
-
     def _hold(self, run_id: str, claims: Sequence[Claim]) -> list[Batch]:
         self._held[run_id] = {claim.batch: claim.intent for claim in claims}
         if not any(claim.batch.adopted for claim in claims):
             self._results.first_timers.add(run_id)
         return [claim.batch for claim in claims]
 
-    def _append(self, intents: Sequence[Intent]) -> None:
-        self._access.append("intents", [asdict(intent) for intent in intents])
-
     def _await_rivals(self, claimant: Claimant, claims: Sequence[Claim]) -> list[Intent]:
         """Rivals that are left once those that yield to us had time to withdraw."""
         works = [claim.batch.work for claim in claims]
         rivals: list[Intent] = []
         for _ in range(POLLS_MAX):
-            rivals = claimant.rivals(claims, self._intents(claimant.run_id, works))
+            rivals = claimant.rivals(claims, self._intents.present(claimant.run_id, works))
             if not rivals or claimant.yields_to(rivals):
                 break
             pause(1)
