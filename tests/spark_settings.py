@@ -28,14 +28,17 @@ WITH_GENERATED_CODE = {
 
 @contextmanager
 def under(spark: SparkSession, settings: Mapping[str, str]) -> Iterator[None]:
-    before = {name: spark.conf.get(name) for name in settings}
+    """The session with other settings, for a while."""
+    before = {name: spark.conf.get(name, None) for name in settings}
     for name, value in settings.items():
         spark.conf.set(name, value)
     try:
         yield
     finally:
         for name, value in before.items():
-            if value is not None:
+            if value is None:
+                spark.conf.unset(name)
+            else:
                 spark.conf.set(name, value)
 
 

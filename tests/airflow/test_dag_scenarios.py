@@ -245,17 +245,12 @@ def test_criterion_2_a_csv_with_a_duplicate_order_id_is_a_failure(acceptance):
 
 
 def test_criterion_3_the_history_is_a_question_of_sql(acceptance):
-    """By Spark SQL here; by Trino when its engine is there.
+    """By Spark SQL here; that it is asked through Trino waits for the Trino engine.
 
     Promotions are rows there too, and the seed's second query, as it is, does not count them.
     """
     assert acceptance["history"] == [[True, 0, 8], [True, 2, 6], [True, 1, 7]]
     assert acceptance["by_the_query_of_the_seed"] == [3, 21]
-
-
-@pytest.mark.skip(reason="waits for the Trino engine; in Spark SQL it is the test above")
-def test_criterion_3_the_history_is_a_question_of_trino():
-    raise NotImplementedError
 
 
 def test_criterion_4_what_failed_is_not_promoted(acceptance):

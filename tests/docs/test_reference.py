@@ -13,8 +13,10 @@ from write_reference import FOLDER, pages  # noqa: E402 (the scripts folder come
 
 def test_the_generated_reference_is_what_the_code_says():
     for name, wanted in pages().items():
-        found = (FOLDER / name).read_text(encoding="utf-8").splitlines()
-        assert found == wanted.splitlines(), "run .venv/bin/python scripts/write_reference.py"
+        found = (FOLDER / name).read_text(encoding="utf-8").splitlines(keepends=True)
+        assert found == wanted.splitlines(keepends=True), (
+            "run .venv/bin/python scripts/write_reference.py"
+        )
 
 
 def test_no_page_is_left_of_a_check_that_is_gone():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from contextlib import contextmanager
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 
@@ -22,6 +21,7 @@ from lakeproof.engines.spark.canonical_sql import (
 )
 from lakeproof.errors import CheckDefinitionError
 from lakeproof.model.canonical import Months, Struct, encode_key, encode_value, hit_id, row_key
+from spark_settings import under
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 INSTANT_MIN_MICROS = (datetime.min.replace(tzinfo=UTC) - EPOCH) // timedelta(microseconds=1)
@@ -45,21 +45,6 @@ SESSIONS = [
         "spark.sql.ansi.doubleQuotedIdentifiers": "false",
     },
 ]
-
-
-@contextmanager
-def session_settings(spark, settings_by_name):
-    before = {name: spark.conf.get(name, None) for name in settings_by_name}
-    for name, value in settings_by_name.items():
-        spark.conf.set(name, value)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                spark.conf.unset(name)
-            else:
-                spark.conf.set(name, value)
 
 
 def whole_numbers(bits):
@@ -161,7 +146,7 @@ def test_spark_and_python_agree_on_generated_rows_of_every_type(spark, rows):
     # Fixed orders, so that Spark compiles the long expressions twice and not for every example.
     orders = [frame.columns, list(reversed(frame.columns))]
     for partitions, order, session in zip((1, 7), orders, SESSIONS, strict=True):
-        with session_settings(spark, session):
+        with under(spark, session):
             got = encoded(
                 frame.select([f"`{name.replace('`', '``')}`" for name in order]), partitions
             )
@@ -220,7 +205,7 @@ def test_awkward_column_names_are_keys_in_both_worlds(spark):
     expected = encode_key({name: at for at, name in enumerate(names)})
     frame.createOrReplaceTempView("awkward_names")
     for session in SESSIONS:
-        with session_settings(spark, session):
+        with under(spark, session):
             sql = key_expression(frame.schema.fields, relation="t`1")
             assert spark.sql(f"SELECT {sql} FROM awkward_names AS `t``1`").first()[0] == expected
             assert frame.select(F.expr(key_expression(frame.schema))).first()[0] == expected
@@ -251,7 +236,7 @@ def test_awkward_column_names_are_keys_in_both_worlds(spark):
     ],
 )
 def test_chosen_values_agree_in_every_session(spark, literal, value, session):
-    with session_settings(spark, session):
+    with under(spark, session):
         frame = spark.sql(f"SELECT {literal} AS v")
         got = frame.selectExpr(value_expression("v", frame.schema["v"].dataType)).first()[0]
     if literal.startswith("map("):
@@ -265,7 +250,7 @@ def test_chosen_values_agree_in_every_session(spark, literal, value, session):
 def test_years_beyond_python_keep_one_text_in_every_session(spark):
     texts = set()
     for session in SESSIONS:
-        with session_settings(spark, session):
+        with under(spark, session):
             frame = spark.sql("SELECT make_date(-5, 1, 1) AS v, make_date(12345, 1, 1) AS w")
             texts.add(frame.selectExpr(key_expression(frame.schema.fields)).first()[0])
     assert texts == {'{"v":["D","-005-01-01"],"w":["D","12345-01-01"]}'}

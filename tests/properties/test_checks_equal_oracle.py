@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections import Counter, defaultdict
-from contextlib import contextmanager
 from decimal import Decimal
 
 import pytest
@@ -35,6 +34,7 @@ from lakeproof.model.canonical import hit_id
 from oracle.conditions import name_sql
 from oracle.expected import Expected, OracleTable, expect
 from oracle.spark_values import micros
+from spark_settings import INTERPRETED, WITH_GENERATED_CODE, under
 
 TABLES_PER_RUN = 38
 RUNS = 4
@@ -69,25 +69,9 @@ def write_table(spark, rows, *, using="iceberg", name=f"iceberg.lakehouse.{TABLE
     writer.createOrReplace()
 
 
-@contextmanager
-def session(spark, settings_by_name):
-    """The session with other settings, for a while."""
-    before = {name: spark.conf.get(name) for name in settings_by_name}
-    for name, value in settings_by_name.items():
-        spark.conf.set(name, value)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            spark.conf.set(name, value)
-
-
 def code_generation(compiled):
     """Compiling Java is most of the time of a run over a hundred rows, so not every run does."""
-    return {
-        "spark.sql.codegen.wholeStage": str(compiled).lower(),
-        "spark.sql.codegen.factoryMode": "FALLBACK" if compiled else "NO_CODEGEN",
-    }
+    return WITH_GENERATED_CODE if compiled else INTERPRETED
 
 
 def differences(outcome: RunOutcome, table: OracleTable, suite: list[Asked]) -> list[str]:
@@ -155,7 +139,7 @@ def check_generated_tables(spark, pools, seed, key, zone, compiled):
     rows = arrange_rows(pools, chance, TABLES_PER_RUN)
     suite = SuiteMaker(pools, chance).suite(TABLES_PER_RUN)
     write_table(spark, rows)
-    with session(spark, {**code_generation(compiled), "spark.sql.session.timeZone": zone}):
+    with under(spark, {**code_generation(compiled), "spark.sql.session.timeZone": zone}):
         check_table(spark, rows, suite, key=key)
 
 
@@ -211,7 +195,7 @@ def test_every_format_equals_the_oracle(spark, using, catalog, namespace):
     write_table(spark, rows, using=using, name=name)
     suite = SuiteMaker(EDGES, chance).suite(2)
     config = Config(default_catalog=catalog, default_namespace=namespace)
-    with session(spark, code_generation(compiled=False)):
+    with under(spark, code_generation(compiled=False)):
         check_table(spark, rows, suite, config=config)
     spark.sql(f"DROP TABLE {name}")
 
