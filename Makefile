@@ -49,7 +49,7 @@ QUICK_JAVA := -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSer
 QUICK_SPARK := -Dspark.sql.codegen.wholeStage=false -Dspark.sql.codegen.factoryMode=NO_CODEGEN
 test: export SPARK_SUBMIT_OPTS ?= $(QUICK_JAVA) $(QUICK_SPARK)
 test: lint setup-airflow ## lint, then the fast tests, in two processes
-	$(BIN)/pytest --numprocesses 2 --dist loadfile
+	$(BIN)/pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
 test-slow: setup-airflow ## the long tests only
 	$(BIN)/pytest -m slow

@@ -15,6 +15,20 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
+# Of two processes none works alone at the end if the files of minutes come first.
+LONG_FILES = (
+    "test_histories.py",
+    "test_incremental_equals_full.py",
+    "test_dag_scenarios.py",
+    "test_killed_incremental.py",
+    "test_connect.py",
+    "test_incremental_runs.py",
+    "test_incremental_on_connect.py",
+    "test_promotion.py",
+    "test_file_statistics.py",
+    "test_killed_workers.py",
+)
+
 
 def pytest_configure(config: pytest.Config) -> None:
     # The same examples in every run, so that a red build is red again; HYPOTHESIS_PROFILE=explore
@@ -27,6 +41,11 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "filterwarnings", r"ignore:unclosed <socket.socket fd=\d+, family=2, type=1:ResourceWarning"
     )
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    places = {name: place for place, name in enumerate(LONG_FILES)}
+    items.sort(key=lambda item: places.get(item.path.name, len(places)))
 
 
 @pytest.fixture(scope="session")

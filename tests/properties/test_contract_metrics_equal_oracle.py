@@ -12,12 +12,13 @@ import pytest
 from generated_contracts import TEXT, Asked, ContractMaker
 from generated_tables import CASE, CLOCK, POOLS, SEEDS, TABLE, arrange_rows
 from hypothesis import HealthCheck, Phase, given, settings
-from test_checks_equal_oracle import code_generation, session, write_table
+from test_checks_equal_oracle import code_generation, write_table
 
 import lakeproof
 from lakeproof.api import RunOutcome
 from lakeproof.config import CONTRACT_CHOICES, Config, ContractSettings
 from oracle.odcs import Switches, Table, expect
+from spark_settings import under
 
 CASES = 3
 RUNS = 1
@@ -69,7 +70,7 @@ def test_every_metric_operator_and_unit_equals_the_oracle(spark, switches, pools
     frames = {f"t{case}": everything.where(f"{CASE} = {case}") for case in range(CASES + 1)}
     contract = maker.contract()
     given_as = contract if switches.empty_percent == "skip" else json.dumps(contract)
-    with session(spark, code_generation(compiled=False)):
+    with under(spark, code_generation(compiled=False)):
         outcome = lakeproof.run(
             spark,
             lakeproof.load_contract(given_as),

@@ -25,13 +25,14 @@ from generated_tables import (
     arrange_rows,
 )
 from hypothesis import HealthCheck, Phase, given, settings
-from test_checks_equal_oracle import code_generation, session, write_table
+from test_checks_equal_oracle import code_generation, write_table
 
 from lakeproof import QualityCheck, run_checks
 from oracle import measure_checks as oracle
 from oracle.conditions import Condition, compare
 from oracle.measure_checks import Answer
 from oracle.spark_values import order
+from spark_settings import under
 
 RUNS = 3
 CASES = 12
@@ -243,7 +244,7 @@ def test_every_measuring_check_equals_the_oracle(spark, pools, seed):
     write_table(spark, rows)
     suite = MeasureMaker(pools, rows, chance).suite(CASES)
     zone = chance.choice(["UTC", "America/St_Johns"])
-    with session(spark, {**code_generation(compiled=False), "spark.sql.session.timeZone": zone}):
+    with under(spark, {**code_generation(compiled=False), "spark.sql.session.timeZone": zone}):
         outcome = run_checks(spark, [asked.check for asked in suite], clock=lambda: CLOCK)
     found = [
         told

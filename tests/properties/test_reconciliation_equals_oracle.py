@@ -22,13 +22,14 @@ from generated_pairs import (
 from generated_tables import SEEDS
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
-from test_checks_equal_oracle import code_generation, session
+from test_checks_equal_oracle import code_generation
 
 from lakeproof.model.canonical import encode_key
 from lakeproof.reconciliation import ChecksumReconciliationCheck, KeyParityCheck
 from oracle.multiset_diff import Compared, Disagreement, Key, key_of, multiset_diff
 from oracle.spark_values import micros
 from reconciliation.listed_keys import Comparison, compare
+from spark_settings import under
 
 KEYS_PER_PAIR = 250
 NAMESPACES = {"iceberg": "iceberg.pairs", "delta": "spark_catalog.default"}
@@ -262,7 +263,7 @@ AS_THEY_COME = {
 @settings(max_examples=2, **AS_THEY_COME)
 @given(question=QUESTIONS, **PAIRS)
 def test_cells_hash_join_and_oracle_agree(spark, zone, question, **pair):
-    with session(spark, {**code_generation(compiled=False), "spark.sql.session.timeZone": zone}):
+    with under(spark, {**code_generation(compiled=False), "spark.sql.session.timeZone": zone}):
         assert what_disagrees(spark, questions=[question], **pair) == ""
 
 
@@ -274,7 +275,7 @@ def test_cells_hash_join_and_oracle_agree(spark, zone, question, **pair):
     **PAIRS,
 )
 def test_cells_hash_join_and_oracle_agree_on_many_pairs(spark, zone, compiled, **pair):
-    with session(spark, {**code_generation(compiled), "spark.sql.session.timeZone": zone}):
+    with under(spark, {**code_generation(compiled), "spark.sql.session.timeZone": zone}):
         assert what_disagrees(spark, **pair) == ""
 
 
@@ -289,7 +290,7 @@ def parts(spark):
 def test_a_sample_is_the_same_keys_of_both_sides(spark, parts):
     """Which keys are drawn is read off the SQL of each side; of those, everything must hold."""
     key, question = exactly(parts.pair.key), Question("multiset", 6)
-    with session(spark, code_generation(compiled=False)):
+    with under(spark, code_generation(compiled=False)):
         compared = compare(spark, parts.check(question, method="cells", sample=0.3))
         drawn = [
             {
@@ -317,7 +318,7 @@ def test_keys_alone_are_compared_as_sets(spark, parts):
     source, target = (
         {key_of(row, key) for row in rows} for rows in (parts.pair.source, parts.pair.target)
     )
-    with session(spark, code_generation(compiled=False)):
+    with under(spark, code_generation(compiled=False)):
         compared = compare(spark, KeyParityCheck(*parts.names, list(parts.pair.key)))
     assert compared.result.metric_value == {
         "missing_in_target": len(source - target),

@@ -9,13 +9,14 @@ from generated_rows import KEY, POOLS, TABLE, TYPES, Asked, RowMaker, RowSuiteMa
 from generated_tables import CLOCK, SEEDS
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
-from test_checks_equal_oracle import code_generation, session
+from test_checks_equal_oracle import code_generation
 
 from lakeproof.api import RunOutcome, run_checks
 from lakeproof.model.canonical import element_key
 from oracle.expected import Expected, OracleTable, Violations, _Question, _violates
 from oracle.places import has_elements, values_at
 from oracle.row_checks import violates_pair, violates_row_check
+from spark_settings import under
 
 RUNS = 2
 ROWS = 40
@@ -112,7 +113,7 @@ def test_every_row_check_equals_the_oracle_inside_nested_columns_too(spark, pool
     rows = RowMaker(pools, chance).rows(ROWS)
     suite = RowSuiteMaker(pools, chance).suite(RULES)
     write_table(spark, rows)
-    with session(spark, code_generation(compiled=False)):
+    with under(spark, code_generation(compiled=False)):
         outcome = run_checks(
             spark,
             [asked.check for asked in suite],

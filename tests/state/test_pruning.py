@@ -15,6 +15,7 @@ from lakeproof.model.reading import Mark, Mode
 from lakeproof.model.standing import Standing
 from lakeproof.model.weighing import WEIGHT
 from lakeproof.state import pruning
+from lakeproof.state.intent_log import IntentLog
 from lakeproof.state.spark_store import SparkStore
 from lakeproof.state.store import Batch, Move, TableWork
 
@@ -112,7 +113,7 @@ def test_prune_gives_up_its_leases_when_one_cannot_be_taken(monkeypatch):
     monkeypatch.setattr(pruning.Pruner, "over", lambda _: SimpleNamespace(works=lambda: works))
     monkeypatch.setattr(store, "prepare", lambda: None)
     monkeypatch.setattr(store, "begin", begin)
-    monkeypatch.setattr(store, "_append", ended.extend)
+    monkeypatch.setattr(IntentLog, "append", lambda _, intents: ended.extend(intents))
     with pytest.raises(EngineUnavailableError):
         store.prune(START)
     assert [(one.table_fqn, one.status) for one in ended] == [
