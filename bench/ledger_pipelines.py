@@ -1,8 +1,8 @@
-"""A day's figures three ways: bare, with books (COMMIT), and with every key kept (FULL)."""
+"""A day's figures four ways: bare, bare with the key read, with books, with every key kept."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -42,16 +42,24 @@ class Phases(Protocol):
     def take(self, name: str, step: Callable[[], Any]) -> Any: ...  # noqa: ANN401 (the step's)
 
 
-def bare(spark: SparkSession, source: Path, summary: str, folder: Path, phases: Phases) -> Result:
+def bare(
+    also: Sequence[str],
+    spark: SparkSession,
+    source: Path,
+    summary: str,
+    folder: Path,
+    phases: Phases,
+) -> Result:
+    """Without books; what is to be computed `also` is no part of the result."""
     schema, target = bookings_schema(spark), str(folder / "daily")
 
     def pipeline() -> None:
         bookings = spark.read.schema(schema).format(source.name).load(str(source))
-        groups, sums = _columns(summary)
+        groups, sums = _columns(summary, also)
         bookings.groupBy(*groups).agg(*sums).write.parquet(target)
 
     phases.take("pipeline", pipeline)
-    return _result(spark.read.parquet(target), summary)
+    return _result(spark.read.parquet(target).drop(*also), summary)
 
 
 def accounted(
@@ -86,11 +94,11 @@ def accounted(
     return _result(spark.read.parquet(target), summary)
 
 
-def _columns(summary: str) -> tuple[list[str], list[Any]]:
+def _columns(summary: str, also: Sequence[str] = ()) -> tuple[list[str], list[Any]]:
     from pyspark.sql import functions as sf
 
     groups, sums = SUMMARIES[summary]
-    return groups, [sf.expr(text) for text in sums]
+    return groups, [sf.expr(text) for text in (*sums, *also)]
 
 
 def _result(daily: DataFrame, summary: str) -> Result:
@@ -99,7 +107,8 @@ def _result(daily: DataFrame, summary: str) -> Result:
 
 
 PIPELINES: dict[str, Callable[[SparkSession, Path, str, Path, Phases], Result]] = {
-    "bare": bare,
+    "bare": partial(bare, ()),
+    "key": partial(bare, ("count(segment_id)",)),
     "commit": partial(accounted, "KEY_DERIVABLE"),
     "full": partial(accounted, "FULL"),
 }

@@ -187,7 +187,7 @@ def test_groups_are_those_of_a_plain_aggregate_and_commit_to_their_members(spark
     assert rows_of(result.output, "*") == rows_of(plain, "*")
     assert run.written() == ["adjoint/groups/by-city.parquet"]
     stored = run.table(spark, "groups", "by-city")
-    names = [f"limb_{number}" for number in range(4)]
+    names = ["limb_0", "limb_1"]
     assert stored.columns == [
         *("group_key", "output", "records", "rows", *names, "morphism_id", "run_id", "epoch")
     ]

@@ -81,7 +81,7 @@ def run(spark, tmp_path_factory) -> Path:
     lines(run / "errors/error_type=null/part-0.json", {"source_key": "@x#1"}, {"source_key": 5})
     lines(run / "errors/_summary.json", {"source_key": "not a record"})
     rows(run / "errors_parquet/error_type=null/part-0.parquet", source_key=["a", None])
-    limbs = {f"limb_{n}": [10 * n + 1] * 2 for n in range(4)}
+    limbs = {f"limb_{n}": [10 * n + 1] * 2 for n in range(2)}
     rows(run / "adjoint/groups/days.parquet", records=[3, 3], rows=[4, 4], **limbs)
     (run / "empty").mkdir()
     (run / "empty/_SUCCESS").touch()
@@ -175,7 +175,7 @@ def test_every_form_of_partition_is_summed(spark, run):
         texts = pairs if keys == "pairs" else keys
         assert found[name].commitment == summed(*texts), name
         assert (found[name].rows, found[name].record_count) == (rows, len(texts)), name
-    assert found["groups"].commitment == Commitment(6, (2, 22, 42, 62))
+    assert found["groups"].commitment == Commitment(6, (2, 22))
     assert found["groups"].rows == 8
     assert measured.reasons == measured.hints == ()
     _positions_pin_what_was_read(run, found)

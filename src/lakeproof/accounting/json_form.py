@@ -17,7 +17,7 @@ from types import NoneType, UnionType
 from typing import Any, TypeVar, cast, get_args, get_origin, get_type_hints
 
 from lakeproof.errors import LedgerError
-from lakeproof.model.accounting import Commitment
+from lakeproof.model.accounting import LIMBS, Commitment
 from lakeproof.model.printable import printable
 
 _SHOWN_CHARACTERS_MAX = 60
@@ -176,6 +176,9 @@ class TreeReader:
         limbs = self._checked(list, members.get("limbs"), (*path, "limbs"))
         for name in members.keys() - {"records", "limbs"}:
             self.unknown[_pointer((*path, name))] = members[name]
+        if len(limbs) not in {0, LIMBS}:
+            told = f"must hold {LIMBS} numbers or none, found {len(limbs)}"
+            raise self._refusal((*path, "limbs"), told)
         return Commitment(records, tuple(self._limb(one, (*path, "limbs")) for one in limbs))
 
     def _limb(self, value: object, path: tuple[str, ...]) -> int:

@@ -22,7 +22,7 @@ ADJOINT_FOLDER: Final = "adjoint"
 FILTERED_KEYS_FOLDER: Final = f"{ADJOINT_FOLDER}/filtered_keys"
 GROUPS_FOLDER: Final = f"{ADJOINT_FOLDER}/groups"
 
-LIMBS: Final = 4
+LIMBS: Final = 2
 LIMB_BITS: Final = 32
 SAMPLES_MAX: Final = 100
 NO_KEY: Final = "@null"
@@ -92,8 +92,9 @@ class Classification(StrEnum):
 class Commitment:
     """A multiset of records as a count and sums of key hashes; equal multisets have equal ones.
 
-    Two 64-bit hashes of each key, cut into four 32-bit limbs, are summed without reduction. Adding
-    commitments is adding multisets. At level COUNT there are no limbs.
+    A 64-bit hash of each key, salted anew in each run and cut into two 32-bit limbs, is summed
+    without reduction: by accident unequal multisets agree once in 2^64. Adding commitments is
+    adding multisets. At level COUNT there are no limbs.
     """
 
     records: int = 0
@@ -118,10 +119,11 @@ NOTHING: Final = Commitment(0, (0,) * LIMBS)
 
 
 def hash_seeds(salt: str) -> tuple[str, str]:
-    """The texts that seed the two hashes of a key: the halves of the run's salt.
+    """The bytes, as hex, that seed the two hashes of a key: the halves of the run's salt.
 
-    Texts and not numbers: Spark writes a number into the code that it generates, and would compile
-    that anew for every run; a text is handed in.
+    The first hash is summed; both together tell keys apart where they are grouped. Bytes and not
+    numbers: Spark writes a number into the code that it generates, and would compile that anew for
+    every run; bytes are handed in.
     """
     if not _SALT.fullmatch(salt):
         raise LedgerError(

@@ -135,7 +135,7 @@ class Summer:
     Spark's `xxhash64(seed, text)` is XXH64 of the text under XXH64 of the seed.
     """
 
-    __slots__ = ("_first", "_hashes", "_limbs", "_second", "records")
+    __slots__ = ("_digest", "_hashes", "_limbs", "records")
 
     def __init__(self, salt: str, level: Level) -> None:
         self.records = 0
@@ -143,10 +143,8 @@ class Summer:
         self._hashes = level == Level.COMMIT
         if self._hashes:
             digest = needed("xxhash").xxh64_intdigest
-            self._first, self._second = (
-                partial(digest, seed=digest(seed.encode(), _SPARK_SEED))
-                for seed in hash_seeds(salt)
-            )
+            seed = bytes.fromhex(hash_seeds(salt)[0])
+            self._digest = partial(digest, seed=digest(seed, _SPARK_SEED))
 
     def add(self, text: str, weight: int = 1) -> None:
         """One row of the record; only a weight of 1 accounts for it."""
@@ -165,10 +163,9 @@ class Summer:
             return
         # A text that was no UTF-8 carries its bytes as surrogates; they are hashed as they were.
         data = [text.encode("utf-8", "surrogateescape") for text in texts]
-        for at, digest in ((0, self._first), (2, self._second)):
-            hashes = list(map(digest, data))
-            self._limbs[at] += sum([item & _LIMB_MASK for item in hashes])
-            self._limbs[at + 1] += sum([item >> LIMB_BITS for item in hashes])
+        hashes = list(map(self._digest, data))
+        self._limbs[0] += sum([item & _LIMB_MASK for item in hashes])
+        self._limbs[1] += sum([item >> LIMB_BITS for item in hashes])
 
     @property
     def commitment(self) -> Commitment:

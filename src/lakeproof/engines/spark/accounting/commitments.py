@@ -29,7 +29,7 @@ class Measured:
 def sum_columns(
     salt: str, level: Level, key_text_sql: str = KEY, weight_sql: str | None = None
 ) -> list[str]:
-    """The aggregates of a commitment: `rows`, `records` and, at COMMIT, `limb_0` to `limb_3`."""
+    """The aggregates of a commitment: `rows`, `records` and, at COMMIT, `limb_0` and `limb_1`."""
     records = "count(*)" if weight_sql is None else f"coalesce(sum({weight_sql}), 0L)"
     sums = limb_sums(key_text_sql, salt, weight_sql) if level is Level.COMMIT else []
     limbs = [f"{total} AS {name}" for total, name in zip(sums, LIMB_COLUMNS, strict=False)]

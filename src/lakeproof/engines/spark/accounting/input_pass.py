@@ -161,9 +161,10 @@ def _first_pass(
     uniqueness: KeyUniqueness,
 ) -> _Sums:
     reading = pinned.first_reading(columns)
-    hashed = _hashed(reading, salt)
+    is_grouped = uniqueness is not KeyUniqueness.ASSUME
+    hashed = _hashed(reading, salt, is_grouped=is_grouped)
     terms = level, reading.identity != reading.key
-    if uniqueness is KeyUniqueness.ASSUME:
+    if not is_grouped:
         row = hashed.selectExpr(*_sums_sql("1L", "if(has_key, 1L, 0L)", *terms)).collect()[0]
         distinct, repeated, surplus = None, 0, 0
     else:
@@ -187,8 +188,11 @@ def _first_pass(
     )
 
 
-def _hashed(reading: FirstReading, salt: str) -> DataFrame:
-    """Two hashes of each record; one whose identity is not known has its file's class instead."""
+def _hashed(reading: FirstReading, salt: str, *, is_grouped: bool) -> DataFrame:
+    """Two hashes of each record; one whose identity is not known has its file's class instead.
+
+    The second is 0 where nothing is grouped by it.
+    """
     told = reading.frame.selectExpr(
         f"{reading.key} AS source_key",
         f"{reading.identity} AS identity",
@@ -198,7 +202,7 @@ def _hashed(reading: FirstReading, salt: str) -> DataFrame:
     return told.selectExpr(
         "source_key IS NOT NULL AS has_key",
         f"if(identity IS NULL, CAST(file_class AS BIGINT), {first}) AS first",
-        f"if(identity IS NULL, NULL, {second}) AS second",
+        f"if(identity IS NULL, NULL, {second if is_grouped else '0L'}) AS second",
     )
 
 
@@ -218,7 +222,7 @@ def _sums_sql(records: str, keyed: str, level: Level, may_be_malformed: bool) ->
     for kind, weight in weights.items():
         sums[f"{kind}records"] = weight
         if level is Level.COMMIT:
-            limbs = zip(LIMB_COLUMNS, limbs_sql("first", "second"), strict=True)
+            limbs = zip(LIMB_COLUMNS, limbs_sql("first"), strict=True)
             sums |= {kind + name: f"{limb} * {weight}" for name, limb in limbs}
     bit = "if(second IS NULL, shiftleft(1L, CAST(first AS INT)), 0L)"
     return [

@@ -227,31 +227,32 @@ def read_key_sql(text_sql: str) -> str:
 
 def hash_sql(key_text_sql: str, seed: str) -> str:
     """SQL of a 64-bit hash of a key's text."""
-    return f"xxhash64('{seed}', {key_text_sql})"
+    return f"xxhash64(X'{seed}', {key_text_sql})"
+
+
+def committed_hash_sql(key_text_sql: str, salt: str) -> str:
+    """SQL of the hash of a key that commitments add up."""
+    return hash_sql(key_text_sql, hash_seeds(salt)[0])
 
 
 def bucket_sql(key_text_sql: str, salt: str) -> str:
     """SQL of the bucket of a key, 0 to 4095, in which differences are looked for."""
-    return f"CAST(shiftrightunsigned({hash_sql(key_text_sql, hash_seeds(salt)[0])}, 52) AS INT)"
+    return f"CAST(shiftrightunsigned({committed_hash_sql(key_text_sql, salt)}, 52) AS INT)"
 
 
-def limbs_sql(first_hash_sql: str, second_hash_sql: str) -> list[str]:
-    """SQL of the four 32-bit limbs of two hashes."""
-    return [
-        limb
-        for hashed in (first_hash_sql, second_hash_sql)
-        for limb in (f"({hashed} & {_LIMB_MASK}L)", f"shiftrightunsigned({hashed}, {LIMB_BITS})")
-    ]
+def limbs_sql(hash_sql: str) -> tuple[str, str]:
+    """SQL of the two 32-bit limbs of a hash."""
+    return f"({hash_sql} & {_LIMB_MASK}L)", f"shiftrightunsigned({hash_sql}, {LIMB_BITS})"
 
 
 def limb_sums(key_text_sql: str, salt: str, weight_sql: str | None = None) -> list[str]:
-    """SQL of the four sums of a commitment, 0 over no rows; `weight_sql` is 0 or 1 for each row.
+    """SQL of the two sums of a commitment, 0 over no rows; `weight_sql` is 0 or 1 for each row.
 
-    Spark evaluates a hash once for its two limbs. A sum holds 2^31 records; beyond, it raises.
+    Spark evaluates the hash once for both limbs. A sum holds 2^31 records; beyond, it raises.
     """
-    first, second = (hash_sql(key_text_sql, seed) for seed in hash_seeds(salt))
     times = "" if weight_sql is None else f" * {weight_sql}"
-    return [f"coalesce(sum({limb}{times}), 0L)" for limb in limbs_sql(first, second)]
+    limbs = limbs_sql(committed_hash_sql(key_text_sql, salt))
+    return [f"coalesce(sum({limb}{times}), 0L)" for limb in limbs]
 
 
 def text_sql(text: str) -> str:
