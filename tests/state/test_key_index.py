@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 from weighed_scene import START, WeighedScene, Weight, settings_of
 
+from lakeproof.model.names import TableName
 from lakeproof.model.standing import KeyTotals
-from lakeproof.state import attempts, index_log
+from lakeproof.state import attempts, index_log, key_index
 from lakeproof.state.access import StateAccess
 
 
@@ -111,6 +112,33 @@ def test_what_is_kept_equals_a_full_scan_whatever_dies_in_between(weighed, monke
     weighed.batch("nothing", [], 6)
     weighed.assert_equals_full_scan()
     assert sorted(map(str, weighed.violations())) == before
+
+
+@pytest.mark.parametrize("keys_sent", [100, -1])
+def test_a_large_index_is_looked_up_by_numbers(weighed, monkeypatch, keys_sent):
+    monkeypatch.setattr(index_log, "SMALL_INDEX_ROWS", -1)
+    monkeypatch.setattr(key_index, "BROADCAST_KEYS_MAX", keys_sent)
+    weighed.batch("build", FIRST, 0, is_rebuilt=True)
+    # Appended and never committed: such rows lie where the next batch looks, and do not count.
+    lost = [Weight("unique", "one", 5), Weight("reference", "child", 7, side="parent")]
+    weighed.batch("lost", lost, 1, until="violations")
+    news, totals = weighed.batch("next", SECOND, 2)
+    assert news == weighed.by_rule(row=1, unique=1, reference=1)
+    assert totals[weighed.rules["unique"]] == KeyTotals(hits=-1, occurrences=-1, excess=-1)
+    weighed.assert_equals_full_scan()
+
+
+def test_a_look_up_reads_where_the_keys_lie():
+    ranges = {
+        "a": key_index.Range(1, (5, 9)),
+        "b": key_index.Range(1, (7, 20)),
+        "c": key_index.Range(1, (40, 50)),
+    }
+    within = "near = 0 OR near BETWEEN 5 AND 20 OR near BETWEEN 40 AND 50"
+    index = TableName(("i",))
+    assert f"WHERE ({within}))" in key_index.candidates(index, "keys", {}, ranges).rows
+    anywhere = key_index.candidates(index, "keys", {}, {**ranges, "d": key_index.Range(1)})
+    assert f"WHERE ({within} OR rule_id IN ('d')))" in anywhere.rows
 
 
 def test_weights_that_cannot_be_are_told(weighed):

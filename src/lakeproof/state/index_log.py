@@ -96,41 +96,22 @@ class _GoingOn:
         kinds = {one.rule_id: one.kind for one in self.weighed}
         # The keys go before anything is written: held, Spark would plan them anew after each write.
         with ExitStack() as held:
-            keys, visible = self._looked_up(attempts, held)
-            frame = self.access.frame(key_index.touched_sql(keys, visible, kinds))
+            keys, committed = self._looked_up(attempts, held)
+            frame = self.access.frame(key_index.touched_sql(keys, committed, kinds))
             touched.view = name_view(self.access, settled(frame), touched.held)
             index_rows = self._sum_up(touched)
         self._append(touched, index_rows)
 
     def _looked_up(
         self, attempts: Mapping[str, tuple[Attempt, ...]], held: ExitStack
-    ) -> tuple[str, str]:
-        """The keys that are touched, as a relation, and a query of what the index has of them."""
+    ) -> tuple[str, key_index.Candidates]:
+        """The keys that are touched, as a relation, and what the index may have of them."""
+        index = self.access.tables["key_index"]
         if sum(one.rows for named in attempts.values() for one in named) <= SMALL_INDEX_ROWS:
-            whole = key_index.visible_sql(self.access.tables["key_index"], attempts)
+            whole = key_index.Candidates(key_index.visible_sql(index, attempts))
             return f"({self._keys})", whole
         view = hold(self.access, self.access.frame(self._keys), held)
-        ranges = self._ranges(view)
-        few = sum(one.keys for one in ranges.values()) <= key_index.BROADCAST_KEYS_MAX
-        return quote(view), self._among(view, attempts, ranges, may_broadcast=few)
-
-    def _among(
-        self,
-        keys_view: str,
-        attempts: Mapping[str, tuple[Attempt, ...]],
-        ranges: Mapping[str, key_index.Range],
-        *,
-        may_broadcast: bool,
-    ) -> str:
-        """The rows of the index that the keys touch.
-
-        Rules with many rows come first: conditions are tried in their order, row by row.
-        """
-        sizes = {name: sum(one.rows for one in named) for name, named in attempts.items()}
-        largest_first = dict(sorted(ranges.items(), key=lambda one: -sizes.get(one[0], 0)))
-        named = {name: of for name, of in attempts.items() if name in ranges}
-        visible = key_index.visible_sql(self.access.tables["key_index"], named, largest_first)
-        return key_index.among_sql(visible, keys_view, may_broadcast=may_broadcast)
+        return quote(view), key_index.candidates(index, view, attempts, self._ranges(view))
 
     def _attempts(self, rule_id: str) -> tuple[Attempt, ...]:
         head = self.heads.get(rule_id)
@@ -148,9 +129,9 @@ class _GoingOn:
 
     def _ranges(self, keys_view: str) -> dict[str, key_index.Range]:
         return {
-            row["rule_id"]: key_index.Range(row["keys"])
-            if row["lies_anywhere"]
-            else key_index.Range(row["keys"], row["low"], row["high"])
+            row["rule_id"]: key_index.Range(
+                row["keys"], None if row["lies_anywhere"] else (row["low"], row["high"])
+            )
             for row in self.access.read(key_index.ranges_sql(keys_view))
         }
 

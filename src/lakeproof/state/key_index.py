@@ -22,6 +22,7 @@ from lakeproof.state.violations import HIT_ID
 
 Value = TypeVar("Value", int, WeighKind)
 
+_NUMBERS = ", ".join(f"{value} AS {name}" for name, value in KEY_NUMBERS.items())
 OWN = f"'{Side.OWN.value}'"
 PARENT = f"'{Side.PARENT.value}'"
 NO_STRAYS = "SELECT '' AS rule_id, '' AS violation_key WHERE false"
@@ -33,21 +34,22 @@ BROADCAST_KEYS_MAX = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """Where the keys of one rule lie that a batch touches: from `low` to `high`, or anywhere.
+    """Where the keys of one rule lie that a batch touches: from one end to the other, or anywhere.
 
     0 is the place of keys that have none: it may be that of one side of a reference, or of one
     row of a key. So rows there are always looked at, and keys there lie anywhere.
     """
 
     keys: int
-    low: int | None = None
-    high: int | None = None
+    ends: tuple[int, int] | None = None
 
-    def holds(self, rule_id: str) -> str:
-        of_rule = f"rule_id = {literals.text(rule_id)}"
-        if self.low is None or self.high is None:
-            return of_rule
-        return f"{of_rule} AND (near BETWEEN {self.low} AND {self.high} OR near = 0)"
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """A query of rows of the index, and the condition on which one of them counts."""
+
+    rows: str
+    counts: str = "true"
 
 
 def incoming_sql(views: Mapping[str, Sequence[str]], rule_ids: Iterable[str]) -> str:
@@ -72,9 +74,8 @@ def keys_sql(incoming: str, strays: str) -> str:
     A stray is a key whose stored violation must be assigned again although nothing changed. Its
     text is grouped by, though the hash follows from it: a largest text would have Spark sort.
     """
-    numbers = ", ".join(f"{value} AS {name}" for name, value in KEY_NUMBERS.items())
     return f"""
-SELECT *, {numbers} FROM (
+SELECT *, {_NUMBERS} FROM (
 SELECT rule_id, key_hash, violation_key,
        CAST(sum(if(side = {OWN}, weight, 0)) AS BIGINT) AS own,
        CAST(sum(if(side = {PARENT}, weight, 0)) AS BIGINT) AS parent,
@@ -112,73 +113,101 @@ def ranges_sql(keys_view: str) -> str:
     )
 
 
-def visible_sql(
-    index: TableName,
-    attempts: Mapping[str, Sequence[Attempt]],
-    ranges: Mapping[str, Range] | None = None,
-) -> str:
-    """The rows that count of the rules that `attempts` names, narrowed by `ranges`."""
+def visible_sql(index: TableName, attempts: Mapping[str, Sequence[Attempt]]) -> str:
+    """The rows that count of the rules that `attempts` names."""
+    return f"SELECT * FROM {index.sql} WHERE {_counting_sql(attempts)}"
+
+
+def _counting_sql(attempts: Mapping[str, Sequence[Attempt]]) -> str:
     groups: dict[tuple[Attempt, ...], list[str]] = {}
     for rule_id, of_rule in attempts.items():
         if of_rule:
             groups.setdefault(tuple(of_rule), []).append(rule_id)
-    counting = " OR ".join(
-        f"(rule_id IN ({literals.texts(rules)}) AND {is_named(named)})"
-        for named, rules in groups.items()
-    )
-    narrowed = ""
-    if ranges is not None:
-        within = [f"({one.holds(rule_id)})" for rule_id, one in ranges.items()]
-        narrowed = f" AND ({' OR '.join(within) or 'false'})"
-    return f"SELECT * FROM {index.sql} WHERE ({counting or 'false'}){narrowed}"
-
-
-def among_sql(visible: str, keys_view: str, *, may_broadcast: bool) -> str:
-    """Visible rows of these keys only.
-
-    A number alone turns nearly all rows of a large index away, at a fraction of the cost; what is
-    left is looked up by the whole of its hash, and by its rule.
-    """
-    if may_broadcast:
-        visible = (
-            f"SELECT /*+ BROADCAST(p) */ v.* FROM ({visible}) v LEFT SEMI JOIN "
-            f"(SELECT key_low FROM {quote(keys_view)}) p ON p.key_low = v.key_low"
-        )
-    hint = "/*+ BROADCAST(k) */ " if may_broadcast else ""
     return (
-        f"SELECT {hint}i.* FROM ({visible}) i LEFT SEMI JOIN "
+        " OR ".join(
+            f"(rule_id IN ({literals.texts(rules)}) AND {is_named(named)})"
+            for named, rules in groups.items()
+        )
+        or "false"
+    )
+
+
+def candidates(
+    index: TableName,
+    keys_view: str,
+    attempts: Mapping[str, Sequence[Attempt]],
+    ranges: Mapping[str, Range],
+) -> Candidates:
+    """The rows of a large index among which those of these keys are; some of others may be too.
+
+    Half of a key's hash, one number, turns nearly all rows away. Whose they are and whether they
+    count is asked of the few that are left: texts are dear to compare, and an index has many rows.
+    """
+    counting = _counting_sql({name: of for name, of in attempts.items() if name in ranges})
+    rows = f"SELECT * FROM {index.sql} WHERE {_within_sql(ranges)}"
+    if sum(one.keys for one in ranges.values()) <= BROADCAST_KEYS_MAX:
+        return Candidates(
+            f"SELECT /*+ BROADCAST(k) */ i.* FROM ({rows}) i LEFT SEMI JOIN "
+            f"(SELECT key_low FROM {quote(keys_view)}) k ON k.key_low = i.key_low",
+            counting,
+        )
+    return Candidates(
+        f"SELECT i.* FROM ({rows} AND ({counting})) i LEFT SEMI JOIN "
         f"(SELECT rule_id, key_high, key_low FROM {quote(keys_view)}) k "
         "ON k.key_low = i.key_low AND k.key_high = i.key_high AND k.rule_id = i.rule_id"
     )
 
 
-def touched_sql(keys: str, visible: str, kinds: Mapping[str, WeighKind]) -> str:
+def _within_sql(ranges: Mapping[str, Range]) -> str:
+    """Where the keys lie; the rules are asked for only if those of one lie anywhere."""
+    places = _united(one.ends for one in ranges.values() if one.ends)
+    within = " OR ".join(["near = 0", *(f"near BETWEEN {low} AND {high}" for low, high in places)])
+    anywhere = [name for name, one in ranges.items() if one.ends is None]
+    if not anywhere:
+        return f"({within})"
+    return f"({within} OR rule_id IN ({literals.texts(anywhere)}))"
+
+
+def _united(ranges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The same places as ranges that do not overlap."""
+    united: list[tuple[int, int]] = []
+    for low, high in sorted(ranges):
+        if united and low <= united[-1][1]:
+            united[-1] = united[-1][0], max(high, united[-1][1])
+        else:
+            united.append((low, high))
+    return united
+
+
+def touched_sql(keys: str, committed: Candidates, kinds: Mapping[str, WeighKind]) -> str:
     """Each touched key with its violation before and after the batch.
 
-    `to_write` is true where the stored violation must change.
+    `to_write` is true where the stored violation must change. Joined by numbers first: Spark sorts
+    by the first column, and rows of one rule have the same rule_id.
     """
     return f"""
 WITH before AS (
-  SELECT rule_id, key_high, key_low, CAST(sum(if(side = {OWN}, `count`, 0)) AS BIGINT) AS own,
-         CAST(sum(if(side = {PARENT}, `count`, 0)) AS BIGINT) AS parent,
-         bool_or(coalesce(has_null, false)) AS has_null
-  FROM ({visible})
-  GROUP BY rule_id, key_high, key_low
+  SELECT key_low, key_high, rule_id,
+         CAST(sum(if(counts AND side = {OWN}, `count`, 0)) AS BIGINT) AS own,
+         CAST(sum(if(counts AND side = {PARENT}, `count`, 0)) AS BIGINT) AS parent,
+         bool_or(counts AND coalesce(has_null, false)) AS has_null
+  FROM (SELECT *, {committed.counts} AS counts FROM ({committed.rows}))
+  GROUP BY key_low, key_high, rule_id
 ), summed AS (
-  SELECT k.rule_id, k.key_hash, k.violation_key, k.near, k.own AS own_weight,
+  SELECT k.rule_id, k.key_hash, k.key_high, k.key_low, k.violation_key, k.near, k.own AS own_weight,
          k.parent AS parent_weight, k.present, k.is_stray, {_kind_sql(kinds)} AS kind,
          k.has_null OR coalesce(before.has_null, false) AS has_null,
          coalesce(before.own, 0L) AS own_before, coalesce(before.parent, 0L) AS parent_before,
          coalesce(before.own, 0L) + k.own AS own, coalesce(before.parent, 0L) + k.parent AS parent
-  FROM {keys} k LEFT JOIN before ON before.rule_id = k.rule_id
-    AND before.key_high = k.key_high AND before.key_low = k.key_low
+  FROM {keys} k LEFT JOIN before ON before.key_low = k.key_low
+    AND before.key_high = k.key_high AND before.rule_id = k.rule_id
 ), judged AS (
   SELECT *, {_open_sql("own_before", "parent_before")} AS was_open,
          {_open_sql("own", "parent")} AS is_open
   FROM summed
 )
-SELECT rule_id, key_hash, violation_key, near, has_null, own_weight, parent_weight,
-       was_open, is_open, own_before, own AS occurrences, parent,
+SELECT rule_id, key_hash, key_high, key_low, violation_key, near, has_null, own_weight,
+       parent_weight, was_open, is_open, own_before, own AS occurrences, parent,
        {_excess_sql("was_open", "own_before")} AS excess_before,
        {_excess_sql("is_open", "own")} AS excess,
        if((kind = '{WeighKind.ROW.value}' AND present >= 0)
@@ -228,20 +257,21 @@ class Append:
             "batch_seq": f"{self.batch.batch_seq}L",
             "epoch": f"{self.batch.epoch}L",
             "token": literals.text(own.token),
-            **KEY_NUMBERS,
         }
         names = [column.name for column in KEY_INDEX.columns]
         selected = ", ".join(f"{fixed.get(name, f'`{name}`')} AS `{name}`" for name in names)
+        # By numbers: texts that begin alike, as those of one rule do, are dear to sort.
         return (
             f"INSERT INTO {self.index.sql} ({KEY_INDEX.names_sql})\n"
-            f"SELECT {selected} FROM ({rows})\nORDER BY rule_id, near, key_hash"
+            f"SELECT {selected} FROM ({rows})\nORDER BY xxhash64(rule_id), near, key_low"
         )
 
     def _weights(self, relation: str) -> str:
         """One pass for both sides: what is weighed may be a whole table."""
         now = literals.moment(self.moment)
         return (
-            "SELECT rule_id, key_hash, if(is_open, violation_key, NULL) AS key_json, "
+            "SELECT rule_id, key_hash, key_high, key_low, "
+            "if(is_open, violation_key, NULL) AS key_json, "
             f"added.weight AS `count`, {now} AS first_seen, {now} AS last_seen, "
             "added.side AS side, coalesce(near, 0L) AS near, has_null "
             f"FROM {relation} LATERAL VIEW "
@@ -253,15 +283,18 @@ class Append:
     def _summed(rows: str) -> str:
         """Keys whose weights cancel out are gone."""
         return (
-            "SELECT rule_id, key_hash, max(key_json) AS key_json, "
+            "SELECT rule_id, key_hash, key_high, key_low, max(key_json) AS key_json, "
             "CAST(sum(`count`) AS BIGINT) AS `count`, min(first_seen) AS first_seen, "
             "max(last_seen) AS last_seen, side, max(near) AS near, "
             f"bool_or(coalesce(has_null, false)) AS has_null FROM ({rows}) "
-            "GROUP BY rule_id, key_hash, side HAVING sum(`count`) <> 0"
+            "GROUP BY rule_id, key_hash, key_high, key_low, side HAVING sum(`count`) <> 0"
         )
 
 
-_LOGGED = "rule_id, key_hash, key_json, `count`, first_seen, last_seen, side, near, has_null"
+_LOGGED = (
+    "rule_id, key_hash, key_high, key_low, key_json, `count`, first_seen, last_seen, side, near, "
+    "has_null"
+)
 
 
 def rebuilt_sql(views: Mapping[str, Sequence[str]], kinds: Mapping[str, WeighKind]) -> str:
@@ -283,7 +316,8 @@ def rebuilt_sql(views: Mapping[str, Sequence[str]], kinds: Mapping[str, WeighKin
         parts.append(f"SELECT {names}, own, parent FROM ({keys})")
     both = "\nUNION ALL\n".join(parts)
     return f"""
-SELECT *, own AS own_weight, parent AS parent_weight, {_open_sql("own", "parent")} AS is_open
+SELECT *, {_NUMBERS}, own AS own_weight, parent AS parent_weight,
+       {_open_sql("own", "parent")} AS is_open
 FROM (SELECT *, {_kind_sql(kinds)} AS kind FROM ({both}) k)"""
 
 
