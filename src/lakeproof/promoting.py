@@ -14,13 +14,14 @@ from lakeproof.engines.spark.promotion.choosing import (
     AUDIT,
     AUTO,
     TRUSTED,
+    branch_named,
     branch_part,
     target_named,
     target_of,
 )
-from lakeproof.errors import NothingSelectedError
+from lakeproof.errors import NothingSelectedError, PromotionError
 from lakeproof.gating.promotion import Promoter
-from lakeproof.gating.promotion_audit import Audit, audit_of
+from lakeproof.gating.promotion_audit import Audit, audit_of, tables_hint
 from lakeproof.gating.promotion_outcome import PromotionOutcome
 from lakeproof.gating.promotion_telling import Route
 from lakeproof.model.names import TableName
@@ -67,7 +68,10 @@ def promote(  # noqa: PLR0913 (each is a word that users know; all but two are k
     layer = _Layer(spark, mode, branch, delta_as, config or Config())
     promoter = layer.promoter(store, dag_run_id, clock)
     beside = () if ledger is None else (check_result_of(books_at(ledger, spark)),)
-    routes = layer.routes(tables)
+    try:
+        routes = layer.routes(tables)
+    except PromotionError as problem:
+        raise PromotionError(f"{problem}{tables_hint(promoter.reader, run_id)}") from problem
     audit = audit_of(promoter.reader, run_id, [one.target.checked for one in routes], beside)
     return promoter.promote(routes or layer.routes_of(audit), audit)
 
@@ -89,10 +93,10 @@ def rollback(  # noqa: PLR0913 (as promote)
 
     With `run_id`, the promotion of that run, of all its tables if none are named, wherever it was
     promoted to unless `branch` says one; if it is taken back already, nothing changes. Without, the
-    last one of each table that stands. What was taken back is not promoted again, by no run: the
-    table needs another commit. NothingSelectedError if there is no such promotion; PromotionError
-    if what was shown before has expired, or if something else than the promotion has moved the
-    target since.
+    last one of each table that stands. What was taken back is not promoted to the same target
+    again, by no run: the table needs another commit. NothingSelectedError if there is no such
+    promotion; PromotionError if what was shown before has expired, or if something else than the
+    promotion has moved the target since.
     """
     layer = _Layer(spark, mode, branch, delta_as, config or Config())
     promoter = layer.promoter(store, dag_run_id, clock)
@@ -145,11 +149,14 @@ class _Layer:
     def routes_of(self, audit: Audit) -> list[Route]:
         """Of every table that the run has read; in audit mode, of those whose branch it has."""
         found = audit.tables_checked()
-        if self.mode == AUDIT:
-            part = branch_part(self.branch or AUDIT)
-            found = [TableName(one.parts[:-1]) for one in found if one.short == part]
         if not found:
             raise NothingSelectedError(f"run {audit.run_id!r} has no results of any table")
+        if self.mode == AUDIT:
+            branch = self.branch or AUDIT
+            audited = [one for one in found if one.short == branch_part(branch)]
+            if not audited:
+                raise NothingSelectedError(_without_branch(audit.run_id, branch, found))
+            found = [TableName(one.parts[:-1]) for one in audited]
         return self._routes(found)
 
     def _names(self, tables: str | Sequence[str]) -> list[TableName]:
@@ -162,6 +169,15 @@ class _Layer:
             Route(table, target_of(self.spark, table, self.mode, self.branch, self.delta_as))
             for table in dict.fromkeys(tables)
         ]
+
+
+def _without_branch(run_id: str, branch: str, tables: Sequence[TableName]) -> str:
+    named = sorted({branch_named(one.short) for one in tables} - {one.short for one in tables})
+    hint = f". Name the branch: --branch {' or '.join(named)}" if named else ""
+    return (
+        f"run {run_id!r} has no results of a branch {branch}. It has results of: "
+        f"{', '.join(map(str, tables))}{hint}"
+    )
 
 
 def _utc_now() -> datetime:

@@ -55,6 +55,7 @@ class AirflowHome:
                 self.lakehouse if is_address else "local", extra
             ),
             "AIRFLOW_CONN_NOBODY_THERE": connection("sc://127.0.0.1:1", {}),
+            "AIRFLOW_CONN_MISTYPED": connection("local", {"warehouse": "lakehuose"}),
             "SPARK_LOCAL_IP": "127.0.0.1",
         }
 

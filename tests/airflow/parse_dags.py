@@ -14,6 +14,7 @@ from airflow.sdk.exceptions import AirflowFailException, AirflowTaskTimeout
 from dag_running import EXAMPLES, SCENARIOS, dags_in
 
 from lakeproof.airflow import operators
+from lakeproof.airflow.assets import shows_trusted
 from lakeproof.airflow.failures import call_with, failing_at_once
 from lakeproof.airflow.places import place_of
 from lakeproof.airflow.run_ids import run_id_of
@@ -87,15 +88,25 @@ def refused() -> dict[str, str]:
 
     def with_option(name: str) -> None:
         with failing_at_once():
-            call_with({name: ""}, partial(promote, None, "the-run", ledger=None))
+            call_with({name: ""}, partial(promote, None, "the-run", ledger=None, store=None))
 
     gate = operators.GateOperator(task_id="gate", run_id="the-run", results_expected="many")
     tried = {
         "unknown": lambda: with_option("brnch"),
         "given": lambda: with_option("ledger"),
+        "of_the_connection": lambda: with_option("store"),
         "results_expected": lambda: gate.execute({}),
     }
     return {name: _message_of(AirflowFailException, one) for name, one in tried.items()}
+
+
+def trusted_targets() -> dict[str, bool]:
+    """Whether a promotion of `c.n.orders` to this target moves its trusted rows."""
+    targets = (
+        "c.n.orders.branch_trusted", "c.n.orders_trusted", "c.n.orders",
+        "c.n.orders.branch_qa", "c.n.orders_qa",
+    )  # fmt: skip
+    return {target: shows_trusted("c.n.orders", target) for target in targets}
 
 
 def left_when_killed() -> dict[str, bool]:
@@ -161,6 +172,7 @@ def main() -> None:
         "mistake": mistake(),
         "staged": staged(),
         "refused": refused(),
+        "trusted_targets": trusted_targets(),
         "left_when_killed": left_when_killed(),
     }
     sys.stdout.write(f"\n{json.dumps(told)}\n")

@@ -144,8 +144,8 @@ def scenarios(spark) -> dict[str, dict]:
         name: every.run_untrusted(name)
         for name in (
             "one_failed", "one_error", "missing_table", "unknown_type", "query_timeout",
-            "empty_suite", "unreachable_engine", "unknown_connection", "misspelt_option",
-            "nothing_selected", "all_pass", "warnings_only",
+            "empty_suite", "unreachable_engine", "unknown_connection", "mistyped_warehouse",
+            "misspelt_option", "nothing_selected", "all_pass", "warnings_only",
         )
     }  # fmt: skip
     version = spark.sql(f"SHOW TBLPROPERTIES {RESULTS}").where("key = 'lakeproof.schema_version'")
@@ -165,6 +165,7 @@ def scenarios(spark) -> dict[str, dict]:
     spark.sql(f"INSERT INTO {ORDERS} VALUES (40, 39.0)")
     with faults.armed("after_promotion_record", refuse):
         found["moved_and_failed"] = every.run("all_pass")
+    found["promoted_elsewhere"] = every.run("promoted_elsewhere")
     found["told_later"] = every.run("all_pass")
     return found
 

@@ -112,6 +112,7 @@ def test_an_engine_that_is_not_reached_is_tried_again_and_nothing_is_persisted(s
     assert run["tasks"][RUN] == ["failed", 2]
     assert run["tasks"][PERSIST] == run["tasks"][GATE] == ["upstream_failed", 0]
     assert [one["kind"] for one in run["noted"]] == ["EngineUnavailableError"] * 2
+    assert run["noted"][0]["text"].startswith("connection 'nobody_there': no Spark Connect server")
     assert run["rows_added"] == 0
     assert_not_promoted(run)
 
@@ -120,6 +121,7 @@ def test_an_engine_that_is_not_reached_is_tried_again_and_nothing_is_persisted(s
     ("name", "told"),
     [
         ("unknown_connection", "not_defined"),
+        ("mistyped_warehouse", "connection 'mistyped': no lakehouse in /"),
         ("misspelt_option", "'kyes' is no option of run_checks. Did you mean 'keys'?"),
         ("nothing_selected", "nightly"),
     ],
@@ -131,6 +133,11 @@ def test_a_mistake_of_configuration_is_not_tried_again(scenarios, name, told):
     assert noted["kind"] == "AirflowFailException"
     assert told in noted["text"]
     assert_not_promoted(run)
+
+
+def test_a_mistyped_warehouse_makes_no_lakehouse(scenarios, airflow):
+    assert f"{airflow.folder / 'lakehuose'}." in scenarios["mistyped_warehouse"]["noted"][0]["text"]
+    assert not (airflow.folder / "lakehuose").exists()
 
 
 def test_an_empty_suite_closes_the_gate(scenarios):
@@ -185,6 +192,13 @@ def test_a_promotion_that_moves_nothing_tells_nobody(scenarios):
     again = scenarios["run_again"]
     assert again["xcom"][f"{PROMOTE}/return_value"] == {"iceberg.lakehouse.orders": "unchanged"}
     assert again["events"] == []
+
+
+def test_a_promotion_to_another_branch_is_no_event_of_the_trusted_asset(scenarios):
+    """The trusted rows of that position are told of afterwards, by `told_later`."""
+    run = scenarios["promoted_elsewhere"]
+    assert run["xcom"][f"{PROMOTE}/return_value"] == {"iceberg.lakehouse.orders": "promoted"}
+    assert run["events"] == []
 
 
 def test_a_table_that_was_moved_by_a_promotion_that_failed_is_told_by_the_next(scenarios):

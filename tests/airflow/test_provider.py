@@ -93,8 +93,21 @@ def test_connections_lead_to_a_folder_a_connect_server_or_a_master(parsed):
 def test_mistakes_in_options_are_refused_at_once(parsed):
     assert parsed["refused"] == {
         "unknown": "'brnch' is no option of promote. Did you mean 'branch'?",
-        "given": "'ledger' is no option of promote.",
+        "given": "'ledger' is not for `options`: the operator gives it, as an argument of its own "
+        "or by itself.",
+        "of_the_connection": "'store' is not for `options`: the connection says it, whose extra "
+        "`config` names a lakeproof.toml with [store].",
         "results_expected": "gate: results_expected must be a number, got 'many'",
+    }
+
+
+def test_trusted_rows_are_moved_by_promotions_to_the_default_places_alone(parsed):
+    assert parsed["trusted_targets"] == {
+        "c.n.orders.branch_trusted": True,
+        "c.n.orders_trusted": True,
+        "c.n.orders": True,
+        "c.n.orders.branch_qa": False,
+        "c.n.orders_qa": False,
     }
 
 

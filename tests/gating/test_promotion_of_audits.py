@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from gating.trusted_layer import Layer, only
-from lakeproof import CheckStatus, PromotionError
+from lakeproof import CheckStatus, NothingSelectedError, PromotionError
 
 
 @pytest.fixture
@@ -69,9 +71,28 @@ def test_a_branch_that_moved_since_the_audit_must_be_audited_again(layer):
 def test_main_that_moved_since_is_not_overwritten(layer):
     layer.keep("audit", of=audited(layer))
     layer.write(9)
-    told = f"main of {layer.table} has commits that {audited(layer)} does not have"
-    assert refused(layer, "audit").startswith(told)
+    told = (
+        f"main of {layer.table} has commits that {audited(layer)} does not have. Make branch audit "
+        "anew from main (ALTER TABLE "
+    )
+    found = refused(layer, "audit")
+    assert found.startswith(told)
     assert published(layer) == [1, 9]
+    layer.sql(found.partition("(")[2].partition(")")[0])
+    layer.write(2, branch="audit")
+    layer.keep("anew", of=audited(layer))
+    assert only(layer.promote("anew")).status == "promoted"
+    assert published(layer) == [1, 2, 9]
+
+
+def test_a_run_of_another_branch_is_told_by_its_name(layer):
+    layer.keep("staged", of=f"{layer.table}.branch_stage", position=None)
+    told = (
+        f"run '{layer.short}-staged' has no results of a branch audit. It has results of: "
+        f"{layer.table}.branch_stage. Name the branch: --branch stage"
+    )
+    with pytest.raises(NothingSelectedError, match=f"^{re.escape(told)}$"):
+        layer.promote("staged", tables=())
 
 
 @pytest.mark.slow

@@ -6,8 +6,15 @@ import pytest
 
 from gating.trusted_layer import Layer, only
 from lakeproof import PromotionError
+from lakeproof.engines.spark.promotion import choosing
 
 pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(autouse=True)
+def _session_outlives_its_views(monkeypatch):
+    """The catalog of the session keeps views as long as it lives, which is enough here."""
+    monkeypatch.setattr(choosing, "require_view_kept", lambda *_: None)
 
 
 @pytest.fixture
@@ -65,6 +72,20 @@ def test_a_clone_is_not_written_by_a_writer_of_the_table(layer):
     assert layer.trusted() == [1]
     layer.sql(f"VACUUM {layer.target}")
     assert layer.trusted() == [1]
+
+
+def test_upkeep_of_a_clone_is_no_writing_and_one_that_was_written_is_made_anew_once_dropped(layer):
+    layer.write(2)
+    layer.keep("first")
+    layer.promote("first")
+    layer.sql(f"ALTER TABLE {layer.target} SET TBLPROPERTIES ('purpose' = 'reports')")
+    layer.sql(f"OPTIMIZE {layer.target}")
+    assert only(layer.promote("first")).status == "unchanged"
+    layer.sql(f"DELETE FROM {layer.target} WHERE id = 1")
+    with pytest.raises(PromotionError, match=r"\(DELETE at its version \d+\), so it is left alone"):
+        layer.promote("first")
+    layer.sql(f"DROP TABLE {layer.target}")
+    assert (only(layer.promote("first")).status, layer.trusted()) == ("promoted", [1, 2])
 
 
 def test_a_clone_of_a_table_that_is_gone_is_replaced_and_its_rollback_takes_it_away(layer):

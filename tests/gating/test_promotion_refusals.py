@@ -13,7 +13,9 @@ from lakeproof import (
     ConfigError,
     NothingSelectedError,
     PromotionError,
+    QualityCheck,
     promote,
+    run_checks,
 )
 from lakeproof.gating.policy import exit_code
 from lakeproof.model.position import Position
@@ -38,6 +40,11 @@ def refused(layer, run_id, **options):
     with pytest.raises(PromotionError) as told:
         layer.promote(run_id, **options)
     return str(told.value)
+
+
+def dropping(layer):
+    parts = [f"`{part}`" for part in layer.table.split(".")]
+    return f"(ALTER TABLE {'.'.join(parts)} DROP BRANCH `trusted`)"
 
 
 def test_an_unknown_run_and_one_without_the_table_are_told_apart(iceberg):
@@ -130,8 +137,8 @@ def test_what_the_table_was_rolled_back_from_is_not_promoted(iceberg, delta):
     place = f"table => '{iceberg.table.removeprefix('iceberg.')}'"
     back = f"CALL iceberg.system.rollback_to_snapshot({place}, snapshot_id => {first.value}L)"
     iceberg.sql(back)
-    told = f"{gone} is no longer in the history of {iceberg.table}: it was rolled back. {AGAIN}"
-    assert refused(iceberg, "bad") == told
+    told = f"{gone} is no longer in the history of {iceberg.table}: it was rolled back or replaced"
+    assert refused(iceberg, "bad") == f"{told}. {AGAIN}"
 
     delta.write(2)
     delta.keep("bad")
@@ -154,7 +161,11 @@ def test_an_expired_position_is_told(iceberg, delta):
 @pytest.mark.slow
 def test_a_run_that_read_the_table_twice_or_at_no_position_names_none(iceberg):
     iceberg.keep("unpinned", position=None)
-    assert "at no position" in refused(iceberg, "unpinned")
+    told = refused(iceberg, "unpinned")
+    assert "at no position" in told
+    assert told.endswith(
+        "Write to it first and run the checks again, or name the tables to promote"
+    )
     iceberg.keep("moving")
     iceberg.write(2)
     iceberg.keep("moving", rule_key="another", rule_id="another")
@@ -194,7 +205,8 @@ def test_only_the_last_promotion_is_taken_back_and_only_where_it_is_still_shown(
         layer.write(3)
         moved = f"REPLACE BRANCH trusted AS OF VERSION {layer.head().value}"
         layer.sql(f"ALTER TABLE {layer.table} {moved}")
-        with pytest.raises(PromotionError, match="something else has moved it since"):
+        told = f"left alone. Look at what is there, drop it {dropping(layer)} and promote again"
+        with pytest.raises(PromotionError, match=re.escape(told)):
             layer.rollback()
         assert layer.trusted() == [1, 2, 3]
 
@@ -240,6 +252,7 @@ def test_a_branch_with_commits_of_its_own_is_not_overwritten(iceberg):
     iceberg.write(2)
     iceberg.keep("later")
     assert re.search(told, refused(iceberg, "later"))
+    assert f"Look at what is there, drop it {dropping(iceberg)}" in refused(iceberg, "later")
     assert (iceberg.trusted(), iceberg.records()) == ([1, 8], [("audited", "promoted")])
 
 
@@ -249,13 +262,51 @@ def test_a_run_of_some_rules_is_not_promoted_over_what_the_others_have_failed(ic
     iceberg.keep("part", CheckStatus.PASSED, suite="sales")
     assert refused(iceberg, "part") == (
         f"run '{iceberg.short}-part' has not evaluated rules of its suite that did not pass at "
-        f"{iceberg.head()} of {iceberg.table}: rule_1 (failed, run {iceberg.short}-whole). Run all "
-        "rules and promote that run"
+        f"{iceberg.head()} of {iceberg.table}: rule_1 (failed, run {iceberg.short}-whole). Run the "
+        "whole suite and promote that run"
     )
     assert only(iceberg.promote("other")).status == "promoted"
+
+
+def test_a_run_of_some_rules_is_not_promoted_where_the_others_were_not_evaluated(iceberg):
+    iceberg.run("whole", suite="sales")
     iceberg.write(2)
-    iceberg.keep("part-later", CheckStatus.PASSED, suite="sales")
-    assert only(iceberg.promote("part-later")).status == "promoted"
+    iceberg.run("part", suite="sales", select="name:id_positive")
+    assert refused(iceberg, "part") == (
+        f"run '{iceberg.short}-part' has not evaluated rules of its suite that did not pass at "
+        f"{iceberg.head()} of {iceberg.table}: id_present (not evaluated). Run the whole suite and "
+        "promote that run"
+    )
+    iceberg.run("rest", suite="sales", select="name:id_present")
+    assert only(iceberg.promote("part")).status == "promoted"
+
+
+@pytest.mark.slow
+def test_a_rule_that_was_removed_from_its_suite_keeps_no_run_of_the_whole_suite_back(iceberg):
+    iceberg.run("whole", suite="sales")
+    iceberg.write(2)
+    left = [QualityCheck("id_positive", "positive", iceberg.table, "id")]
+    named = {"store": STORE, "suite": "sales"}
+    run_checks(iceberg.spark, left, run_id=f"{iceberg.short}-smaller", **named)
+    assert only(iceberg.promote("smaller")).status == "promoted"
+    iceberg.write(3)
+    chosen = {"select": "name:id_positive", **named}
+    run_checks(iceberg.spark, left, run_id=f"{iceberg.short}-part", **chosen)
+    assert only(iceberg.promote("part")).status == "promoted"
+
+
+def test_a_clone_that_somebody_wrote_to_is_left_alone(delta):
+    delta.keep("first")
+    delta.promote("first")
+    delta.sql(f"INSERT INTO {delta.target} VALUES (8), (9)")
+    delta.sql(f"ALTER TABLE {delta.target} SET TBLPROPERTIES ('purpose' = 'reports')")
+    delta.write(2)
+    delta.keep("second")
+    told = f"{delta.target} was written to since a promotion has made it (WRITE at its version "
+    assert [refused(delta, run).startswith(told) for run in ("first", "second")] == [True, True]
+    with pytest.raises(PromotionError, match=re.escape(told)):
+        delta.rollback()
+    assert (delta.trusted(), delta.records()) == ([1, 8, 9], [("first", "promoted")])
 
 
 @pytest.mark.slow
@@ -273,6 +324,7 @@ def test_a_version_of_a_delta_table_of_which_nobody_knows_which_it_was_is_refuse
         ({"delta_as": "copy"}, "delta_as 'copy' is not one of auto, view, clone"),
         ({"branch": "main"}, "main is what writers write"),
         ({"mode": "audit"}, "which has no branches"),
+        ({"delta_as": "view"}, "spark_catalog keeps no views"),
     ],
 )
 def test_options_that_cannot_be_are_refused(delta, options, told):
@@ -288,5 +340,8 @@ def test_a_branch_is_not_promoted_for_its_table(iceberg):
 
 
 def test_a_table_that_is_not_there_is_told(iceberg):
-    with pytest.raises(PromotionError, match=r"nothing to promote: table .* does not exist"):
-        iceberg.promote("any", tables="iceberg.promoted.nowhere")
+    told = "nothing to promote: table iceberg.promoted.nowhere does not exist"
+    assert refused(iceberg, "any", tables="iceberg.promoted.nowhere") == told
+    iceberg.keep("elsewhere")
+    known = f". Run '{iceberg.short}-elsewhere' has results of: {iceberg.table}"
+    assert refused(iceberg, "elsewhere", tables="iceberg.promoted.nowhere") == told + known

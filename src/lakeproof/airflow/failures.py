@@ -35,6 +35,8 @@ FINAL = (
 """What was written wrongly, or can only be mended by another run, stays so however often a task is
 tried."""
 
+_OF_THE_CONNECTION = ("config", "store")
+
 
 @contextmanager
 def failing_at_once() -> Iterator[None]:
@@ -55,11 +57,20 @@ def call_with(
     taken = signature(bound.func).bind_partial(*bound.args, **bound.keywords).arguments
     known = _names(bound.func).union(*map(_names, hands_on_to)) - set(taken)
     for name in options:
+        if name in taken:
+            raise ConfigError(f"{name!r} is not for `options`: {_giver_of(name)}.")
         if name not in known:
             near = nearest(name, known)
             hint = f" Did you mean {near[0]!r}?" if near else ""
             raise ConfigError(f"{name!r} is no option of {bound.func.__name__}.{hint}")
     return bound(**options)
+
+
+def _giver_of(name: str) -> str:
+    """Who says what an operator does not take from its options."""
+    if name in _OF_THE_CONNECTION:
+        return "the connection says it, whose extra `config` names a lakeproof.toml with [store]"
+    return "the operator gives it, as an argument of its own or by itself"
 
 
 def _names(function: Callable[..., object]) -> set[str]:

@@ -14,7 +14,7 @@ from airflow.sdk.exceptions import AirflowNotFoundException
 
 from lakeproof.airflow.places import Place, place_of
 from lakeproof.config import Config
-from lakeproof.errors import ConfigError, LakeproofError
+from lakeproof.errors import ConfigError, EngineUnavailableError, LakeproofError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -72,6 +72,21 @@ class LakeproofHook(BaseHook):
         """The page of a run; '' where the connection names none."""
         return self.place.run_url.replace("{run_id}", run_id)
 
+    def require_lakehouse(self) -> None:
+        """Refuse a folder that is not there: mistyped, it would pass for an empty lakehouse.
+
+        Tasks that only use a lakehouse ask this first; one that ingests may make a new one.
+        """
+        from lakeproof.engines.spark.opening import is_lakehouse_missing
+
+        session = self.settings.session
+        if is_lakehouse_missing(session):
+            raise ConfigError(
+                f"connection {self.conn_id!r}: no lakehouse in "
+                f"{Path(session.warehouse).expanduser().absolute()}. Next: name its folder in the "
+                "extra `warehouse`; lakeproof store init makes a new one"
+            )
+
     @contextmanager
     def session(self) -> Iterator[SparkSession]:
         """A session that is stopped at the end, unless this process had it before."""
@@ -82,7 +97,11 @@ class LakeproofHook(BaseHook):
             opening = open_session_on(place.master, place.spark_conf)
         else:
             opening = open_session(self.settings.session)
-        with opening as spark:
+        with ExitStack() as stack:
+            try:
+                spark = stack.enter_context(opening)
+            except EngineUnavailableError as problem:
+                raise EngineUnavailableError(f"connection {self.conn_id!r}: {problem}") from problem
             yield spark
 
     @contextmanager

@@ -73,6 +73,7 @@ class ConnectedOperator(LakeproofOperator):
 
     @contextmanager
     def session(self) -> Iterator[SparkSession]:
+        self.hook.require_lakehouse()
         with self.hook.session() as spark:
             self._session = spark
             try:
@@ -112,5 +113,6 @@ class RunOperator(ConnectedOperator):
         from lakeproof.reporting.kept import heaviest_first
         from lakeproof.state.kept_runs import results_of_run
 
+        self.hook.require_lakehouse()
         with self.hook.reader() as reader:
             return heaviest_first(results_of_run(reader, run_id))

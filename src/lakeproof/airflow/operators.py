@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from airflow.sdk.exceptions import AirflowFailException
 
-from lakeproof.airflow.assets import PROMOTED, is_told, trusted_asset
+from lakeproof.airflow.assets import PROMOTED, is_news, trusted_asset
 from lakeproof.airflow.failures import call_with
 from lakeproof.airflow.operator_base import ConnectedOperator, LakeproofOperator, RunOperator
 from lakeproof.airflow.run_ids import run_id_of
@@ -178,10 +178,10 @@ class PromoteOperator(RunOperator):
     """Lets the trusted rows of tables be exactly what the run has read, if its gate is open.
 
     `tables` are those to promote, all of the run if none are named. `ledger` are books that must
-    balance, `options` the other arguments of `lakeproof.promote`. Each table that was moved has an
-    event of its `trusted_asset`; one that was there already has none. Airflow takes events of tasks
-    that end well only: of a table that was moved before another one failed, or before the worker
-    died, the next try or run tells.
+    balance, `options` the other arguments of `lakeproof.promote`. Each table whose trusted rows
+    were moved has an event of its `trusted_asset`; one that was there already, or was promoted to
+    another branch, has none. Airflow takes events of tasks that end well only: of a table that was
+    moved before another one failed, or before the worker died, the next try or run tells.
 
     Returns what became of each: `{"iceberg.lakehouse.sales": "promoted"}`.
     """
@@ -221,16 +221,13 @@ class PromoteOperator(RunOperator):
         if outcome.gate is not None and not outcome.gate.is_open:
             raise AirflowFailException(outcome.gate.summary)
         for moved in outcome.tables:
-            asset = trusted_asset(moved.table)
-            position = str(moved.after)
-            is_shown = moved.promoted_by and moved.after == moved.audited
-            if moved.changed or (is_shown and not is_told(asset, position)):
+            if is_news(moved):
                 context["outlet_events"][PROMOTED].add(
-                    asset,
+                    trusted_asset(moved.table),
                     extra={
                         "run_id": run_id,
                         "target": moved.target,
-                        "position": position,
+                        "position": str(moved.after),
                         "counts": outcome.results_counted,
                     },
                 )

@@ -170,8 +170,8 @@ def main() -> None:
 
     \b
     Exit codes: 0 gate open; 1 closed by bad data; 2 usage or suite error;
-    3 could not evaluate; 4 already running elsewhere; 5 nothing selected
-    or nothing evaluated.
+    3 could not evaluate; 4 already running elsewhere, or promotion refused;
+    5 nothing selected or nothing evaluated.
     """  # noqa: D301 (\b is click's mark for "do not wrap")
 
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lakeproof.config import SessionSettings
 from lakeproof.engines.spark.interrupting import interruptible
-from lakeproof.engines.spark.opening import open_session
+from lakeproof.engines.spark.opening import is_lakehouse_missing, open_session
 from lakeproof.errors import ConfigError
 from lakeproof.running.progress import Listener, StepDone
 
@@ -20,8 +19,7 @@ if TYPE_CHECKING:
 
 def require_lakehouse(settings: SessionSettings) -> None:
     """Refuse a folder that is not there: mistyped, it would pass for an empty lakehouse."""
-    is_embedded = settings.use == "embedded" and not settings.remote
-    if is_embedded and not Path(settings.warehouse).expanduser().is_dir():
+    if is_lakehouse_missing(settings):
         raise ConfigError(
             f"no lakehouse in {settings.warehouse!r}. Next: name its folder with --warehouse or "
             "under [session]; lakeproof store init makes a new one"

@@ -59,7 +59,8 @@ def _document_in(path: Path) -> Document:
             # One byte more than may be: enough to refuse it, however long it is.
             content = file.read(SIZE_BYTES_MAX + 1)
     except FileNotFoundError as problem:
-        raise ContractError(f"{printable(path)}: no such file.{_near(path)}") from problem
+        sought = "" if path.is_absolute() else f" ({printable(path.absolute())})"
+        raise ContractError(f"{printable(path)}: no such file{sought}.{_near(path)}") from problem
     except (OSError, ValueError) as problem:
         reason = getattr(problem, "strerror", None) or problem
         raise ContractError(f"{printable(path)}: cannot be read: {reason}") from problem

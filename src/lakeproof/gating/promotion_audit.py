@@ -20,11 +20,15 @@ from lakeproof.state.kept_runs import (
     known_runs,
     latest_run,
     results_of_run,
+    rules_said,
     table_ids_read,
 )
 from lakeproof.state.reading import Among, StateReader
+from lakeproof.state.store import RuleProgress, Store
 
 AGAIN = "Run the checks again and promote that run"
+
+_NAMED_MAX = 5
 
 _BOOKS = "zero_loss"
 """The check type of what a ledger says: its table is a pipeline's input, by any name."""
@@ -79,25 +83,29 @@ class Audit:
     def require_table(self, checked: TableName) -> None:
         """Refuse a table that the run has not looked at."""
         if not self._of(checked):
-            tables = sorted({one.table_fqn or one.table_name for one in self.results})
             raise NothingSelectedError(
                 f"run {self.run_id!r} has no results of {checked}. It has results of: "
-                f"{', '.join(tables)}"
+                f"{_tables_told(self.results)}"
             )
 
-    def read_at(self, checked: TableName) -> Audited:
-        """Where the run has read it: one position, and at least one rule evaluated there."""
+    def read_at(self, checked: TableName, store: Store) -> Audited:
+        """Where the run has read it: one position, and at least one rule evaluated there.
+
+        `store` knows the rules that a suite has.
+        """
         own = [one for one in self._of(checked) if one.status in EVALUATED]
         if not own:
             raise PromotionError(
                 f"run {self.run_id!r} has evaluated no rule of {checked}. Nothing says that it "
                 "may be promoted"
             )
+        checked = TableName.parse(own[0].table_fqn)  # as the store spells it
         texts = sorted({one.position for one in own})
         if "" in texts:
             raise PromotionError(
                 f"run {self.run_id!r} has read {checked} at no position: it has no history that a "
-                "promotion could point into"
+                "promotion could point into. Write to it first and run the checks again, or name "
+                "the tables to promote"
             )
         positions = [Position.from_json(text) for text in texts]
         if len(positions) > 1:
@@ -106,21 +114,48 @@ class Audit:
                 f"run {self.run_id!r} has read {checked} at {told}. Run the checks again under "
                 "one run id, and promote that run"
             )
-        self._require_nothing_failed_beside(checked, positions[0])
+        self._require_whole_suite(checked, positions[0], store)
         rule_ids = sorted({one.rule_id for one in own})
         ids = table_ids_read(self.reader, self.run_id, checked, positions[0], rule_ids)
         return Audited(self.run_id, checked, positions[0], ids)
 
-    def _require_nothing_failed_beside(self, checked: TableName, position: Position) -> None:
-        """Refuse what another run has failed there: this one may have had some of the rules."""
+    def _require_whole_suite(self, checked: TableName, position: Position, store: Store) -> None:
+        """Refuse a run of some rules where the others of their suite have not passed."""
         own = self._of(checked)
         failed = [one for one in failed_beside(self.reader, checked, position, own) if closes(one)]
-        if failed:
-            told = ", ".join(f"{one.check_name} ({one.status}, run {one.run_id})" for one in failed)
+        told = [f"{one.check_name} ({one.status}, run {one.run_id})" for one in failed]
+        unsaid = self._never_said(checked, position, store)
+        told += [f"{rule.rule_key} (not evaluated)" for rule in unsaid]
+        if told:
+            more = len(told) - _NAMED_MAX
+            listed = ", ".join(told[:_NAMED_MAX]) + (f" and {more:,} more" if more > 0 else "")
             raise PromotionError(
                 f"run {self.run_id!r} has not evaluated rules of its suite that did not pass at "
-                f"{position} of {checked}: {told}. Run all rules and promote that run"
+                f"{position} of {checked}: {listed}. Run the whole suite and promote that run"
             )
+
+    def _never_said(
+        self, checked: TableName, position: Position, store: Store
+    ) -> list[RuleProgress]:
+        """The rules that the suites of these results have, and that no run has evaluated there.
+
+        A rule stays its suite's until a run of the whole suite finds it gone. One whose name is
+        among the results of this run is an older form of it.
+        """
+        own = self._of(checked)
+        suites = sorted({one.suite for one in own if one.suite})
+        ids, keys = {one.rule_id for one in own}, {one.rule_key for one in own}
+        others = [
+            rule
+            for suite in suites
+            for rule in store.progress_of_suite(suite, checked)
+            if rule.rule_id not in ids and rule.rule_key not in keys and rule.mark is not None
+        ]
+        if not others:
+            return []
+        rule_ids = sorted({rule.rule_id for rule in others})
+        said = rules_said(self.reader, checked, position, suites, rule_ids)
+        return [rule for rule in others if rule.rule_id not in said]
 
     def _of(self, checked: TableName) -> list[CheckResult]:
         """The results of rules on this table."""
@@ -154,6 +189,16 @@ def audit_of(
         told = f"{counted(len(missing), 'rule')} of run {run_id} have no result"
         gate = replace(gate, is_open=False, reasons=(*gate.reasons, told))
     return Audit(run_id, (*results, *beside), gate, reader)
+
+
+def tables_hint(reader: StateReader, run_id: str) -> str:
+    """What to add where a name is wrong: the tables of the run, if it is known."""
+    results = [] if run_id == LATEST else results_of_run(reader, run_id)
+    return f". Run {run_id!r} has results of: {_tables_told(results)}" if results else ""
+
+
+def _tables_told(results: Sequence[CheckResult]) -> str:
+    return ", ".join(sorted({one.table_fqn or one.table_name for one in results}))
 
 
 def _unknown(reader: StateReader, run_id: str, *, has_begun: bool) -> str:

@@ -32,12 +32,12 @@ def decide_move(target: Target, audited: Audited, records: Sequence[PromotionRec
     if look.present == audited.position or look.is_newer:
         return look
     if look.refusal:
-        raise PromotionError(f"{look.refusal}. {AGAIN}")
+        raise PromotionError(f"{look.refusal}. {look.remedy or AGAIN}")
     if look.is_apart and not is_where_left(look, own):
         raise PromotionError(
             f"{target.name} shows {look.present}, with commits that {target.checked} does not "
-            "have, and no promotion has set it there: it is somebody else's. Name another by "
-            "--branch"
+            f"have, and no promotion has set it there: it is somebody else's. {target.way_out}, or "
+            "name another by --branch"
         )
     return look
 
@@ -88,12 +88,13 @@ def look_back(target: Target, taken: PromotionRecord) -> Look:
     if is_other_table(look.table_id, taken.table_id):
         raise PromotionError(
             f"{target.checked} was dropped and made again since run {taken.run_id!r} was promoted: "
-            f"what {target.name} showed before is gone"
+            f"what {target.name} showed before is gone. {AGAIN}"
         )
     if look.present not in {taken.after, taken.before, None}:
         raise PromotionError(
             f"{target.name} shows {look.present}, and run {taken.run_id!r} has promoted "
-            f"{taken.after}: something else has moved it since, so it is left alone"
+            f"{taken.after}: something else has moved it since, so it is left alone. "
+            f"{target.way_out}"
         )
     return look
 

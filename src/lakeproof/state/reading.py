@@ -78,10 +78,13 @@ class SparkReader:
         try:
             return self._ask(question)
         except spark_errors() as problem:
-            raise EngineUnavailableError(
-                f"the {question.kind} cannot be read ({self._store.description}): "
-                f"{short_message(problem)}. {NOTHING_KEPT}"
-            ) from problem
+            place = self._store.description
+            told = (
+                f"no {question.kind} yet in {place}: nothing was kept there"
+                if _is_absent(problem)
+                else f"the {question.kind} cannot be read ({place}): {short_message(problem)}"
+            )
+            raise EngineUnavailableError(f"{told}. {NOTHING_KEPT}") from problem
 
     def _ask(self, question: Question) -> Answer:
         frame = self._store.frame_of(question.table_kind)
@@ -114,6 +117,14 @@ def answer_of(question: Question, rows: Iterable[Mapping[str, object]], total: i
     """The rows with every wanted column, there or not."""
     absent = dict.fromkeys(wanted_columns(question))
     return Answer(tuple({**absent, **row} for row in rows), total)
+
+
+def _is_absent(problem: Exception) -> bool:
+    """Whether Spark found no such table, or not even its namespace."""
+    from pyspark.errors import PySparkException
+
+    condition = problem.getCondition() if isinstance(problem, PySparkException) else None
+    return condition in {"TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND"}
 
 
 def _sql(condition: Among) -> str:

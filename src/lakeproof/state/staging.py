@@ -38,6 +38,10 @@ class StagingStore(SparkStore):
         self._stage = stage
         self._run_id = run_id
 
+    @property
+    def description(self) -> str:
+        return f"their stage, not yet in {super().description}"
+
     def recorded_results(self, run_id: str) -> Mapping[str, CheckResult]:
         staged = {result.rule_key: result for result in self._stage.read(run_id) or ()}
         return {**super().recorded_results(run_id), **staged}

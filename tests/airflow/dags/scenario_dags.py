@@ -70,6 +70,12 @@ empty_suite = quality_dag("empty_suite", [], None, default_args=IMPATIENT)
 unreachable_engine = quality_dag(
     "unreachable_engine", [ID_PRESENT], None, default_args=IMPATIENT, conn_id="nobody_there"
 )
+mistyped_warehouse = quality_dag(
+    "mistyped_warehouse", [ID_PRESENT], None, default_args=IMPATIENT, conn_id="mistyped"
+)
+promoted_elsewhere = quality_dag(
+    "promoted_elsewhere", [ID_PRESENT], None, promotion={"options": {"branch": "qa"}}
+)
 unknown_connection = quality_dag(
     "unknown_connection", [ID_PRESENT], None, default_args=IMPATIENT, conn_id="not_defined"
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 from urllib.request import getproxies
@@ -18,6 +19,12 @@ if TYPE_CHECKING:
 
 CONNECT_PORT = 15002
 _CONNECT_SECONDS = 10.0
+
+
+def is_lakehouse_missing(settings: SessionSettings) -> bool:
+    """Whether a session of these settings would make a new lakehouse in a folder of its own."""
+    is_embedded = settings.use == "embedded" and not settings.remote
+    return is_embedded and not Path(settings.warehouse).expanduser().is_dir()
 
 
 @contextmanager
@@ -135,5 +142,6 @@ def _require_listener(address: str) -> None:
     except OSError as problem:
         raise EngineUnavailableError(
             f"no Spark Connect server answers at {host}:{port}: {problem.strerror or problem}. "
-            "Next: start it, or mend --remote or [session] remote"
+            "Next: start it, or mend its address: --remote, [session] remote, or in Airflow the "
+            "connection's host"
         ) from problem

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from lakeproof.checks.literals import text_literal
 from lakeproof.engines.engine import Rows
 from lakeproof.engines.spark.changes.pinned_source import EMPTY, READABLE, PinnedSource, gap
+from lakeproof.engines.spark.delta_history import QUIET
 from lakeproof.errors import short_message
 from lakeproof.model.reading import Mark, Reading
 from lakeproof.planning.read_mode import Abilities
@@ -24,19 +25,6 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _CAME = "_change_type IN ('insert', 'update_postimage')"
-_QUIET = frozenset(
-    {
-        "ADD CONSTRAINT",
-        "DROP CONSTRAINT",
-        "OPTIMIZE",
-        "SET TBLPROPERTIES",
-        "UNSET TBLPROPERTIES",
-        "VACUUM END",
-        "VACUUM START",
-    }
-)
-"""Commits that change neither rows nor columns; of any other the feed itself is asked."""
-
 _NEWER_COMMITS = 10
 """How many commits after the pinned version are expected in the history at most."""
 
@@ -125,7 +113,7 @@ class DeltaChanges(PinnedSource):
         missing = sorted(set(range(start + 1, end + 1)) - operations.keys())
         if missing:
             return gap("log_cleaned", f"version {missing[0]} is no longer in its log")
-        return EMPTY if _QUIET.issuperset(operations.values()) else None
+        return EMPTY if QUIET.issuperset(operations.values()) else None
 
     def _by_plan(self, start: int) -> Reading | None:
         """From the version that was read on: its columns must be those of the range too."""

@@ -6,7 +6,13 @@ from typing import TYPE_CHECKING
 
 from lakeproof.engines.spark.pinning import read_head
 from lakeproof.engines.spark.problems import unreadable_table
-from lakeproof.engines.spark.promotion.delta_target import CLONE, VIEW, DeltaTarget, kind_for
+from lakeproof.engines.spark.promotion.delta_target import (
+    CLONE,
+    VIEW,
+    DeltaTarget,
+    kind_for,
+    require_view_kept,
+)
 from lakeproof.engines.spark.promotion.iceberg_branch import IcebergBranch
 from lakeproof.engines.spark.promotion.iceberg_main import IcebergMain
 from lakeproof.engines.spark.promotion.snapshots import MAIN, branch_named, branch_part
@@ -23,6 +29,7 @@ __all__ = [
     "DELTA_KINDS",
     "MODES",
     "TRUSTED",
+    "branch_named",
     "branch_part",
     "target_named",
     "target_of",
@@ -50,11 +57,16 @@ def target_of(
         made = IcebergBranch if mode == TRUSTED else IcebergMain
         return made(spark, table, branch)
     if format_name != "delta":
-        raise ConfigError(f"{table} is a {format_name}: only Iceberg and Delta have a history")
+        raise ConfigError(
+            f"{table} is a {format_name}: only Iceberg and Delta have a history. Name the tables "
+            "to promote"
+        )
     if mode == AUDIT:
         raise ConfigError(f"{table} is a Delta table, which has no branches. Use mode {TRUSTED}")
     shown = TableName((*table.parts[:-1], f"{table.short}_{branch}"))
     kind = kind_for(spark, shown) if delta_as == AUTO else delta_as
+    if delta_as == VIEW:
+        require_view_kept(spark, shown)
     return DeltaTarget(spark, table, shown, kind)
 
 

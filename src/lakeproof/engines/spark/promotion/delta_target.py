@@ -8,7 +8,8 @@ readers an empty table: so it is dropped and made again, and for that moment a r
 Both read files of the table, which VACUUM must keep.
 
 Either is marked with the version that it shows and the identity of the table. What is not so
-marked was made by somebody else, and is never overwritten.
+marked was made by somebody else, and is never overwritten. Neither is a clone that somebody has
+written to: its marks stay, but its own log does not end with the clone, upkeep aside.
 """
 
 from __future__ import annotations
@@ -17,9 +18,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from lakeproof.engines.spark.delta_history import QUIET
 from lakeproof.engines.spark.pinning import TableHead, read_head
 from lakeproof.engines.spark.promotion.target import Look
-from lakeproof.errors import PromotionError
+from lakeproof.errors import ConfigError, PromotionError
 from lakeproof.model.names import TableName
 from lakeproof.model.position import Position
 
@@ -31,6 +33,7 @@ VIEW, CLONE = "view", "clone"
 _VERSION = "lakeproof.promoted_version"
 _TABLE_ID = "lakeproof.promoted_table"
 _NOT_REPLACED = "DELTA_UNSUPPORTED_NON_EMPTY_CLONE"
+_CLONED = "CLONE"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +48,10 @@ class DeltaTarget:
     @property
     def checked(self) -> TableName:
         return self.table
+
+    @property
+    def way_out(self) -> str:
+        return f"Look at what is there, drop it ({self._dropping}) and promote again"
 
     def look(self, audited: Position) -> Look:
         head = self._head()
@@ -99,8 +106,11 @@ class DeltaTarget:
         self.spark.sql(f"CREATE {creation}").collect()
 
     def _drop(self) -> None:
-        word = "VIEW" if self.kind == VIEW else "TABLE"
-        self.spark.sql(f"DROP {word} {self.name.sql}").collect()
+        self.spark.sql(self._dropping).collect()
+
+    @property
+    def _dropping(self) -> str:
+        return f"DROP {'VIEW' if self.kind == VIEW else 'TABLE'} {self.name.sql}"
 
     def _head(self) -> TableHead:
         return read_head(self.spark, self.table)
@@ -117,9 +127,23 @@ class DeltaTarget:
                 f"{self.name} is there, and is no {self.kind} that a promotion has made. Drop it, "
                 "or name another target by --branch"
             )
+        if self.kind == CLONE:
+            self._require_unwritten()
         if marks.get(_TABLE_ID) != head.table_id:
             return None
         return Position("delta", int(marks[_VERSION]))
+
+    def _require_unwritten(self) -> None:
+        """Refuse a clone that shows something else than what a promotion has cloned."""
+        commits = self.spark.sql(f"DESCRIBE HISTORY {self.name.sql}").collect()  # newest first
+        written = (one for one in commits if one["operation"] not in QUIET)
+        last = next(written, None)
+        if last is None or last["operation"] != _CLONED:
+            how = f"{last['operation']} at its version {last['version']}" if last else "long ago"
+            raise PromotionError(
+                f"{self.name} was written to since a promotion has made it ({how}), so it is left "
+                f"alone. {self.way_out}, or name another target by --branch"
+            )
 
     def _refusal(self, audited: Position, since: int) -> str:
         if since < 0:
@@ -154,9 +178,26 @@ def _goes_behind(commit: Row, audited: Position) -> bool:
 
 
 def kind_for(spark: SparkSession, target: TableName) -> str:
-    """What is there already; else a view where the catalog keeps views, as a metastore does."""
+    """What is there already; else a view where the catalog surely keeps views."""
     if spark.catalog.tableExists(target.sql):
         is_view = spark.catalog.getTable(target.sql).tableType == "VIEW"
         return VIEW if is_view else CLONE
-    keeps = spark.conf.get("spark.sql.catalogImplementation", "in-memory") == "hive"
-    return VIEW if keeps and target.catalog.lower() == "spark_catalog" else CLONE
+    return VIEW if _is_of_session(target) and _has_metastore(spark) else CLONE
+
+
+def require_view_kept(spark: SparkSession, target: TableName) -> None:
+    """Refuse a view that would be gone with the session that makes it."""
+    if _is_of_session(target) and not _has_metastore(spark):
+        raise ConfigError(
+            f"{target.catalog} keeps no views: {target} would be gone with this session. Use "
+            "--delta-as clone"
+        )
+
+
+def _has_metastore(spark: SparkSession) -> bool:
+    """Whether the session's own catalog keeps views for other sessions, as a metastore does."""
+    return spark.conf.get("spark.sql.catalogImplementation", "in-memory") == "hive"
+
+
+def _is_of_session(target: TableName) -> bool:
+    return target.catalog.lower() == "spark_catalog"

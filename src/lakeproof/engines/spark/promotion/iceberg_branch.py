@@ -49,6 +49,13 @@ class IcebergBranch:
     def checked(self) -> TableName:
         return self.table
 
+    @property
+    def way_out(self) -> str:
+        return (
+            f"Look at what is there, drop it (ALTER TABLE {self.table.sql} DROP BRANCH "
+            f"{quote(self.branch)}) and promote again"
+        )
+
     def look(self, audited: Position) -> Look:
         kept = self._read()
         head, present = kept.at(MAIN), kept.at(self.branch)
@@ -107,4 +114,6 @@ class IcebergBranch:
     def _refusal(self, kept: Snapshots, audited: Position) -> str:
         if audited.value not in kept.parents:
             return expired(self.table, audited)
-        return f"{audited} is no longer in the history of {self.table}: it was rolled back"
+        return (
+            f"{audited} is no longer in the history of {self.table}: it was rolled back or replaced"
+        )

@@ -51,9 +51,14 @@ class IcebergMain:
     def checked(self) -> TableName:
         return TableName((*self.table.parts, branch_part(self.branch)))
 
+    @property
+    def way_out(self) -> str:
+        return f"Roll {self.table} back by hand if what came since is not wanted"
+
     def look(self, audited: Position) -> Look:
         kept = read_snapshots(self.spark, self.table)
         head, present = kept.at(self.branch), kept.at(MAIN)
+        is_overtaken = present is not None and not kept.came_from(head, present)
         has_moved_on = head != audited.value and kept.came_from(head, audited.value)
         return Look(
             table_id=read_head(self.spark, self.table).table_id,
@@ -62,6 +67,7 @@ class IcebergMain:
             is_newer=present != audited.value and kept.came_from(present, audited.value),
             newer_commits=kept.commits_after(audited.value, head) if has_moved_on else 0,
             refusal=self._refusal(kept, audited),
+            remedy=self._anew if is_overtaken else "",
         )
 
     def present(self) -> Position | None:
@@ -92,6 +98,14 @@ class IcebergMain:
         if main is not None and not kept.came_from(audited.value, main):
             return f"main of {self.table} has commits that {self.checked} does not have"
         return ""
+
+    @property
+    def _anew(self) -> str:
+        made = f"ALTER TABLE {self.table.sql} CREATE OR REPLACE BRANCH {quote(self.branch)}"
+        return (
+            f"Make branch {self.branch} anew from main ({made}), write there again, run the checks "
+            "and promote that run"
+        )
 
     @contextmanager
     def _tagged(self, position: Position) -> Iterator[None]:

@@ -15,7 +15,8 @@ class Look:
 
     `present` is what the target shows, None if it is not there. `is_newer`: that came after the
     audited position. `head` is where the table stands, `newer_commits` how many commits after the
-    audited position that is. `refusal` says why the target may not be set to it, '' if it may.
+    audited position that is. `refusal` says why the target may not be set to it, '' if it may, and
+    `remedy` what helps, '' if another run does.
     `is_apart`: the target has commits that the table does not have, which a move would lose.
     """
 
@@ -25,6 +26,7 @@ class Look:
     is_newer: bool = False
     newer_commits: int = 0
     refusal: str = ""
+    remedy: str = ""
     is_apart: bool = False
 
 
@@ -38,6 +40,10 @@ class Target(Protocol):
     @property
     def checked(self) -> TableName:
         """What a run must have read: the table, or the branch under audit."""
+
+    @property
+    def way_out(self) -> str:
+        """What a person does about something else than a promotion that has moved it."""
 
     def look(self, audited: Position) -> Look:
         """What a promotion is decided by; metadata only."""
