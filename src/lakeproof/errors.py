@@ -14,7 +14,7 @@
     ├── AlreadyRunningError     another driver holds the lease on a table           exit 4
     ├── FencedError             a newer batch was committed; this one may not write exit 4
     ├── GateClosedError         raise_for_status() on results not to be published   exit 1
-    ├── PromotionError          what was audited is no longer there to be promoted  exit 4
+    ├── PromotionError          what was audited cannot be promoted, or taken back  exit 4
     ├── LedgerError             a ledger or its run directory cannot be used        exit 2
     ├── ErrorThresholdError     more error records than a run may have              exit 1
     └── AccountingFailureException   the books of a run do not balance              exit 1
@@ -180,8 +180,8 @@ class GateClosedError(LakeproofError):
 class PromotionError(LakeproofError):
     """What a run has audited cannot be promoted, or what was promoted not be taken back.
 
-    The table moved, was replaced or rolled back, or the position has expired: a retry does not
-    help, another run of the checks may.
+    The table or its target moved, was replaced, rolled back or written to, or the position has
+    expired: a retry does not help, another run of the checks may.
     """
 
 

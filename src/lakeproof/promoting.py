@@ -63,7 +63,7 @@ def promote(  # noqa: PLR0913 (each is a word that users know; all but two are k
     `branch`) of an Iceberg table, and main is fast-forwarded to it.
 
     Repeating a promotion changes nothing. NothingSelectedError if no such run, or no result of
-    such a table, is kept; PromotionError if what was read is no longer there to be promoted.
+    such a table, is kept; PromotionError if what was read cannot be promoted.
     """
     layer = _Layer(spark, mode, branch, delta_as, config or Config())
     promoter = layer.promoter(store, dag_run_id, clock)

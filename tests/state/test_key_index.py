@@ -9,6 +9,7 @@ from lakeproof.model.names import TableName
 from lakeproof.model.standing import KeyTotals
 from lakeproof.state import attempts, index_log, key_index
 from lakeproof.state.access import StateAccess
+from lakeproof.state.attempts import Attempt
 
 
 @pytest.fixture(scope="session", params=["iceberg", pytest.param("delta", marks=pytest.mark.slow)])
@@ -135,10 +136,12 @@ def test_a_look_up_reads_where_the_keys_lie():
         "c": key_index.Range(1, (40, 50)),
     }
     within = "near = 0 OR near BETWEEN 5 AND 20 OR near BETWEEN 40 AND 50"
-    index = TableName(("i",))
-    assert f"WHERE ({within}))" in key_index.candidates(index, "keys", {}, ranges).rows
-    anywhere = key_index.candidates(index, "keys", {}, {**ranges, "d": key_index.Range(1)})
-    assert f"WHERE ({within} OR rule_id IN ('d')))" in anywhere.rows
+    index, logs = TableName(("i",)), {"a": (Attempt(3, "x"),), "other": (Attempt(4, "y"),)}
+    of_rules = "WHERE rule_id IN ('a', 'b', 'c') AND batch_seq IN (3)"
+    rows = key_index.candidates(index, "keys", logs, ranges).rows
+    assert f"{of_rules} AND ({within}))" in rows
+    anywhere = key_index.candidates(index, "keys", logs, {**ranges, "d": key_index.Range(1)})
+    assert f"AND ({within} OR rule_id IN ('d')))" in anywhere.rows
 
 
 def test_weights_that_cannot_be_are_told(weighed):

@@ -125,6 +125,7 @@ class LakeproofHook(BaseHook):
     def test_connection(self) -> tuple[bool, str]:
         """Whether a session can be had, and if not why, for the connection's page."""
         try:
+            self.require_lakehouse()
             with self.session() as spark:
                 return True, f"Spark {spark.version}"
         except LakeproofError as problem:

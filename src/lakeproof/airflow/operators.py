@@ -231,6 +231,8 @@ class PromoteOperator(RunOperator):
                         "counts": outcome.results_counted,
                     },
                 )
+            else:
+                self.log.info("no event of %s: its trusted rows are those told before", moved.table)
         return {one.table: one.status.value for one in outcome.tables}
 
 

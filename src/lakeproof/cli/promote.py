@@ -62,7 +62,7 @@ def promote(
     snapshot that was checked, of a Delta table the view or clone TABLE_trusted to the version.
     --mode audit: the branch audit was checked, and main is forwarded to it.
 
-    Exit 1 or 3 if the gate is closed, 4 if what was checked is no longer there to be promoted,
+    Exit 1 or 3 if the gate is closed, 4 if what was checked cannot be promoted,
     5 if no such run or promotion is kept.
     """
     if takes_back and ledger is not None:

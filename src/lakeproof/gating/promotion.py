@@ -85,7 +85,7 @@ class Promoter:
         if not audit.gate.is_open:
             left = [refused(route, audit.run_id) for route in routes]
             return PromotionOutcome(audit.run_id, audit.gate, tuple(left), audit.results)
-        read = [audit.read_at(route.target.checked, self.store) for route in routes]
+        read = [audit.read_at(route.target.checked) for route in routes]
         if len(routes) > 1:  # one alone is decided where it moves
             for route, audited in zip(routes, read, strict=True):
                 decide_move(route.target, audited, self._records(route.target))

@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from lakeproof.errors import CheckDefinitionError, NothingSelectedError, PromotionError
+from lakeproof.errors import (
+    CheckDefinitionError,
+    EngineUnavailableError,
+    NothingSelectedError,
+    PromotionError,
+)
 from lakeproof.gating.policy import EVALUATED, GateDecision, closes, decide
 from lakeproof.model.names import TableName
 from lakeproof.model.nearest import nearest
@@ -20,11 +25,9 @@ from lakeproof.state.kept_runs import (
     known_runs,
     latest_run,
     results_of_run,
-    rules_said,
     table_ids_read,
 )
 from lakeproof.state.reading import Among, StateReader
-from lakeproof.state.store import RuleProgress, Store
 
 AGAIN = "Run the checks again and promote that run"
 
@@ -88,11 +91,8 @@ class Audit:
                 f"{_tables_told(self.results)}"
             )
 
-    def read_at(self, checked: TableName, store: Store) -> Audited:
-        """Where the run has read it: one position, and at least one rule evaluated there.
-
-        `store` knows the rules that a suite has.
-        """
+    def read_at(self, checked: TableName) -> Audited:
+        """Where the run has read it: one position, and at least one rule evaluated there."""
         own = [one for one in self._of(checked) if one.status in EVALUATED]
         if not own:
             raise PromotionError(
@@ -114,18 +114,16 @@ class Audit:
                 f"run {self.run_id!r} has read {checked} at {told}. Run the checks again under "
                 "one run id, and promote that run"
             )
-        self._require_whole_suite(checked, positions[0], store)
+        self._require_nothing_failed_beside(checked, positions[0])
         rule_ids = sorted({one.rule_id for one in own})
         ids = table_ids_read(self.reader, self.run_id, checked, positions[0], rule_ids)
         return Audited(self.run_id, checked, positions[0], ids)
 
-    def _require_whole_suite(self, checked: TableName, position: Position, store: Store) -> None:
-        """Refuse a run of some rules where the others of their suite have not passed."""
+    def _require_nothing_failed_beside(self, checked: TableName, position: Position) -> None:
+        """Refuse what another run has failed there: this one may have had some of the rules."""
         own = self._of(checked)
         failed = [one for one in failed_beside(self.reader, checked, position, own) if closes(one)]
         told = [f"{one.check_name} ({one.status}, run {one.run_id})" for one in failed]
-        unsaid = self._never_said(checked, position, store)
-        told += [f"{rule.rule_key} (not evaluated)" for rule in unsaid]
         if told:
             more = len(told) - _NAMED_MAX
             listed = ", ".join(told[:_NAMED_MAX]) + (f" and {more:,} more" if more > 0 else "")
@@ -133,29 +131,6 @@ class Audit:
                 f"run {self.run_id!r} has not evaluated rules of its suite that did not pass at "
                 f"{position} of {checked}: {listed}. Run the whole suite and promote that run"
             )
-
-    def _never_said(
-        self, checked: TableName, position: Position, store: Store
-    ) -> list[RuleProgress]:
-        """The rules that the suites of these results have, and that no run has evaluated there.
-
-        A rule stays its suite's until a run of the whole suite finds it gone. One whose name is
-        among the results of this run is an older form of it.
-        """
-        own = self._of(checked)
-        suites = sorted({one.suite for one in own if one.suite})
-        ids, keys = {one.rule_id for one in own}, {one.rule_key for one in own}
-        others = [
-            rule
-            for suite in suites
-            for rule in store.progress_of_suite(suite, checked)
-            if rule.rule_id not in ids and rule.rule_key not in keys and rule.mark is not None
-        ]
-        if not others:
-            return []
-        rule_ids = sorted({rule.rule_id for rule in others})
-        said = rules_said(self.reader, checked, position, suites, rule_ids)
-        return [rule for rule in others if rule.rule_id not in said]
 
     def _of(self, checked: TableName) -> list[CheckResult]:
         """The results of rules on this table."""
@@ -193,7 +168,10 @@ def audit_of(
 
 def tables_hint(reader: StateReader, run_id: str) -> str:
     """What to add where a name is wrong: the tables of the run, if it is known."""
-    results = [] if run_id == LATEST else results_of_run(reader, run_id)
+    try:
+        results = [] if run_id == LATEST else results_of_run(reader, run_id)
+    except EngineUnavailableError:  # what is wrong with the store is told where it is needed
+        return ""
     return f". Run {run_id!r} has results of: {_tables_told(results)}" if results else ""
 
 

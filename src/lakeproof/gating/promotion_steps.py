@@ -93,8 +93,8 @@ def look_back(target: Target, taken: PromotionRecord) -> Look:
     if look.present not in {taken.after, taken.before, None}:
         raise PromotionError(
             f"{target.name} shows {look.present}, and run {taken.run_id!r} has promoted "
-            f"{taken.after}: something else has moved it since, so it is left alone. "
-            f"{target.way_out}"
+            f"{taken.after}: something else has moved it since, so it is left alone. If that may "
+            f"go, set it to {taken.after} again and roll back then"
         )
     return look
 

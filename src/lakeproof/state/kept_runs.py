@@ -115,24 +115,6 @@ def failed_beside(
     ]
 
 
-def rules_said(
-    reader: StateReader,
-    table: TableName,
-    position: Position,
-    suites: Sequence[str],
-    rule_ids: Sequence[str],
-) -> frozenset[str]:
-    """Those of the rules of which a run of one of these suites has said something there."""
-    there = (
-        Among(("table_fqn",), (str(table),)),
-        Among(("position",), (position.to_json(),)),
-        Among(("suite",), tuple(suites)),
-        Among(("rule_id",), tuple(rule_ids)),
-    )
-    rows = reader.ask(Question(RESULTS, there, columns=("rule_id",))).rows
-    return frozenset(str(row["rule_id"]) for row in rows)
-
-
 def _retired(reader: StateReader, of_rules: Among) -> frozenset[str]:
     """Those of the rules that were taken out of their suite, and not put back."""
     columns = ("rule_id", "suite", "batch_seq")

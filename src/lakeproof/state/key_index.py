@@ -140,11 +140,17 @@ def candidates(
 ) -> Candidates:
     """The rows of a large index among which those of these keys are; some of others may be too.
 
-    Half of a key's hash, one number, turns nearly all rows away. Whose they are and whether they
-    count is asked of the few that are left: texts are dear to compare, and an index has many rows.
+    Rules, batches and places leave out the files of others. Half of a key's hash, one number, then
+    turns nearly all rows away. Whether a row counts is asked of the few that are left: texts are
+    dear to compare, and an index has many rows.
     """
-    counting = _counting_sql({name: of for name, of in attempts.items() if name in ranges})
-    rows = f"SELECT * FROM {index.sql} WHERE {_within_sql(ranges)}"
+    named = {name: of for name, of in attempts.items() if name in ranges}
+    counting = _counting_sql(named)
+    batches = sorted({one.batch_seq for of in named.values() for one in of})
+    rows = (
+        f"SELECT * FROM {index.sql} WHERE rule_id IN ({literals.texts(ranges)}) "
+        f"AND batch_seq IN ({', '.join(map(str, batches)) or -1}) AND ({_within_sql(ranges)})"
+    )
     if sum(one.keys for one in ranges.values()) <= BROADCAST_KEYS_MAX:
         return Candidates(
             f"SELECT /*+ BROADCAST(k) */ i.* FROM ({rows}) i LEFT SEMI JOIN "
@@ -159,13 +165,11 @@ def candidates(
 
 
 def _within_sql(ranges: Mapping[str, Range]) -> str:
-    """Where the keys lie; the rules are asked for only if those of one lie anywhere."""
+    """Where the keys lie, whichever rule they are of; those of some may lie anywhere."""
     places = _united(one.ends for one in ranges.values() if one.ends)
     within = " OR ".join(["near = 0", *(f"near BETWEEN {low} AND {high}" for low, high in places)])
     anywhere = [name for name, one in ranges.items() if one.ends is None]
-    if not anywhere:
-        return f"({within})"
-    return f"({within} OR rule_id IN ({literals.texts(anywhere)}))"
+    return f"{within} OR rule_id IN ({literals.texts(anywhere)})" if anywhere else within
 
 
 def _united(ranges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:

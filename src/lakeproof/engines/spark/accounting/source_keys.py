@@ -240,9 +240,9 @@ def bucket_sql(key_text_sql: str, salt: str) -> str:
     return f"CAST(shiftrightunsigned({committed_hash_sql(key_text_sql, salt)}, 52) AS INT)"
 
 
-def limbs_sql(hash_sql: str) -> tuple[str, str]:
+def limbs_sql(hashed: str) -> tuple[str, str]:
     """SQL of the two 32-bit limbs of a hash."""
-    return f"({hash_sql} & {_LIMB_MASK}L)", f"shiftrightunsigned({hash_sql}, {LIMB_BITS})"
+    return f"({hashed} & {_LIMB_MASK}L)", f"shiftrightunsigned({hashed}, {LIMB_BITS})"
 
 
 def limb_sums(key_text_sql: str, salt: str, weight_sql: str | None = None) -> list[str]:

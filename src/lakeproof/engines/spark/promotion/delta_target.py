@@ -138,12 +138,18 @@ class DeltaTarget:
         commits = self.spark.sql(f"DESCRIBE HISTORY {self.name.sql}").collect()  # newest first
         written = (one for one in commits if one["operation"] not in QUIET)
         last = next(written, None)
-        if last is None or last["operation"] != _CLONED:
-            how = f"{last['operation']} at its version {last['version']}" if last else "long ago"
-            raise PromotionError(
-                f"{self.name} was written to since a promotion has made it ({how}), so it is left "
-                f"alone. {self.way_out}, or name another target by --branch"
-            )
+        if last is not None and last["operation"] == _CLONED:
+            return
+        told = (
+            f"was written to since a promotion has made it ({last['operation']} at its version "
+            f"{last['version']})"
+            if last is not None
+            else "has a log that no longer says whether somebody has written to it"
+        )
+        raise PromotionError(
+            f"{self.name} {told}, so it is left alone. {self.way_out}, or name another target by "
+            "--branch"
+        )
 
     def _refusal(self, audited: Position, since: int) -> str:
         if since < 0:
