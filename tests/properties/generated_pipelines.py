@@ -84,7 +84,7 @@ def pipeline_of(seed: int) -> Pipeline:
         lineage=chance.choice(["FULL", "KEY_DERIVABLE", "NONE"]),
         key_uniqueness=chance.choice(choices),
         fault=fault,
-        overlap_max=chance.choice([None, 0, 1, 5]) if fault == "copy" else None,
+        overlap_max=chance.choice([None, 1, 2, 5]) if fault == "copy" else None,
     )
 
 

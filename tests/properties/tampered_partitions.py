@@ -27,7 +27,19 @@ class Shelf:
 
 def read_table(folder: Path) -> pa.Table:
     files = sorted(folder.glob("*.parquet")) if folder.is_dir() else []
-    return pa.concat_tables([pq.read_table(file, partitioning=None) for file in files])
+    return pa.concat_tables([_read_file(file) for file in files])
+
+
+def _read_file(path: Path) -> pa.Table:
+    """What Spark writes as INT96 is an instant; pyarrow takes it for a time without a zone."""
+    file = pq.ParquetFile(path, coerce_int96_timestamp_unit="us")
+    table = file.read()
+    instants = {one.path for one in file.schema if one.physical_type == "INT96"}
+    for at, name in enumerate(table.column_names):
+        if name in instants:
+            column = table.column(at).cast(pa.timestamp("us", tz="UTC"))
+            table = table.set_column(at, name, column)
+    return table
 
 
 def write_table(folder: Path, table: pa.Table) -> None:
