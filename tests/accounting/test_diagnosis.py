@@ -179,6 +179,33 @@ def test_no_overlap_excuses_a_key_twice_in_one_partition_or_unknown(spark, tmp_p
     assert found.overlaps[0].records == 0
 
 
+def test_an_overlap_of_two_names_allows_no_record_twice_under_one(spark, tmp_path):
+    books = Books(
+        spark,
+        tmp_path,
+        given=["in both filters", "in all", "meant"],
+        filtered=["in both filters", "in all", "meant"],
+        errors=["in all", "meant"],
+    )
+    table = pa.table({"source_key": ["in both filters", "in all"]})
+    write_table(table, tmp_path / "late.parquet")
+    late = replace(FILTERED, adjoint_location="late.parquet", morphism_id="late")
+    partitions = measure_partitions(
+        books.reader, [FILTERED, ERRORS, late], salt=SALT, level=Level.COMMIT
+    ).partitions
+
+    def duplicates(*names):
+        found = books.diagnose(partitions, overlaps=[AllowedOverlap(names, "meant", 9)])
+        assert found.missing_count == found.extra_count == 0
+        return list(found.duplicate_keys)
+
+    assert duplicates("FILTERED", "ERROR") == ["in all", "in both filters"]
+    assert duplicates("FILTERED(it's cheap)", "ERROR") == ["in all", "in both filters"]
+    assert duplicates("it's cheap", "late") == ["in all", "meant"]
+    assert duplicates("it's cheap", "late", "ERROR") == []
+    assert duplicates("late", "FILTERED", "ERROR") == []  # the closest name counts
+
+
 def test_keys_are_not_named_by_frames_that_tell_of_something_else(spark, tmp_path):
     given = ["a", "b", "c"]
     books = Books(spark, tmp_path, given=given, filtered=["a"], errors=["x"], grouped=["b"])

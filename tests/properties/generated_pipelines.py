@@ -38,6 +38,9 @@ FOREIGN = "never seen"
 IN_THE_PIPELINE = ("lose", "repeat", "forge", "forget")
 ON_STORAGE = ("drop", "double", "foreign", "replace", "move", "swap", "copy")
 FAULTS = (*IN_THE_PIPELINE, *ON_STORAGE)
+TYPES = ("OUTPUT", "FILTERED", "ERROR", "AGGREGATED")
+NAMES = ("check", "filter_0", "filter_1", "apart", "tagged", "sums", "rest")
+"""What overlaps may name: with types, a record in two filters is none, with their names it is."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,7 @@ class Pipeline:
     key_uniqueness: str
     fault: str = ""
     overlap_max: int | None = None
+    overlap_names: tuple[str, ...] = ()
 
     @property
     def fates(self) -> list[Fate]:
@@ -85,6 +89,7 @@ def pipeline_of(seed: int) -> Pipeline:
         key_uniqueness=chance.choice(choices),
         fault=fault,
         overlap_max=chance.choice([None, 1, 2, 5]) if fault == "copy" else None,
+        overlap_names=chance.choice([TYPES, NAMES]),
     )
 
 

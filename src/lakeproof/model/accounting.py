@@ -266,21 +266,22 @@ class OutputAccounting:
 
 @dataclass(frozen=True, slots=True)
 class AllowedOverlap:
-    """Records that may stand in all of these partitions at once, at most `max` of them.
+    """Records that may stand under several of these names at once, at most `max` of them.
 
-    A partition is named by its type, its morphism, or both: `FILTERED(positive_price_filter)`.
+    A name is a partition's type, its morphism, or both: `FILTERED(positive_price_filter)`; the
+    closest one counts. Under each name a record stands as often as the input has it, no more:
+    AGGREGATED and ERROR do not allow a record in two partitions that are both AGGREGATED. Of three
+    names any two may overlap.
     """
 
     partitions: tuple[str, ...]
     reason: str
     max: int
 
-    def covers(self, partitions: Sequence[OutputPartition]) -> bool:
-        """Whether each of these is one of the partitions named here."""
-        return all(
-            {part.name, part.partition_type, part.morphism_id} & set(self.partitions)
-            for part in partitions
-        )
+    def name_of(self, partition: OutputPartition) -> str | None:
+        """The name under which a partition overlaps here; None if none of them means it."""
+        spelled = (partition.name, partition.morphism_id, str(partition.partition_type))
+        return next((name for name in spelled if name and name in self.partitions), None)
 
 
 @dataclass(frozen=True, slots=True)

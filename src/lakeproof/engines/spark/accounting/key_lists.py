@@ -166,20 +166,20 @@ def judge_keys(
 
 
 def _overlap_sql(partitions: Sequence[OutputPartition], overlaps: Sequence[AllowedOverlap]) -> str:
-    """The number of the first overlap that covers all partitions a duplicate key stands in.
+    """The number of the first overlap that explains all of a duplicate key's records.
 
-    A key twice in one partition is no overlap: each may hold what the input has, and no more.
+    Under each name of it the key stands no more often than the input has it, and nowhere else: so a
+    key with too many records stands under two names at least.
     """
-    stands_once = [f"held_{number} <= input_records" for number in range(len(partitions))]
-    is_overlap = " AND ".join([f"kind = '{DUPLICATE}'", "size(partitions) > 1", *stands_once])
     choices = []
     for number, overlap in enumerate(overlaps):
-        outside = [
-            f"held_{other} = 0"
-            for other, partition in enumerate(partitions)
-            if not overlap.covers([partition])
-        ]
-        choices.append(f"WHEN {' AND '.join([is_overlap, *outside])} THEN {number}")
+        held: dict[str | None, list[str]] = {}
+        for other, partition in enumerate(partitions):
+            held.setdefault(overlap.name_of(partition), []).append(f"held_{other}")
+        outside = [f"{column} = 0" for column in held.pop(None, [])]
+        within = [f"{' + '.join(columns)} <= input_records" for columns in held.values()]
+        terms = [f"kind = '{DUPLICATE}'", *outside, *within]
+        choices.append(f"WHEN {' AND '.join(terms)} THEN {number}")
     return f"CASE {' '.join(choices)} ELSE {_NO_OVERLAP} END" if choices else str(_NO_OVERLAP)
 
 
