@@ -261,6 +261,16 @@ def test_members_of_a_group_that_was_refused_are_not_both(spark, tmp_path):
     assert (found.duplicate_count, found.missing_count) == (1, 0)
 
 
+def test_rows_that_an_outer_join_makes_without_a_key_are_extra(spark, tmp_path):
+    ledger = open_ledger(spark, tmp_path, numbered("1", "2"))
+    others = spark.sql("SELECT explode(array('1', '2', 'unknown')) AS id")
+    joined = ledger.input_frame().drop("tags").join(others, "id", "right")
+    Flow(ledger, joined).group("id")
+    found = ledger.verify()
+    assert (found.extra_keys, found.extra_count, found.missing_count) == (("@null",), 1, 0)
+    assert found.keys_named
+
+
 @pytest.mark.parametrize("limit", [2, 1])
 def test_an_overlap_is_counted_up_to_what_was_declared(spark, tmp_path, limit):
     overlap = {"partitions": ["FILTERED(wanted)", "OUTPUT"], "reason": "archived", "max": limit}

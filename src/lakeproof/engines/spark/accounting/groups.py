@@ -28,7 +28,7 @@ from lakeproof.engines.spark.accounting.commitments import (
 from lakeproof.engines.spark.accounting.repeatable import ensure_repeatable_frame
 from lakeproof.engines.spark.accounting.source_keys import KEY, SOURCE, WEIGHT, weight_of
 from lakeproof.errors import LedgerError
-from lakeproof.model.accounting import Level, Lineage
+from lakeproof.model.accounting import NO_KEY, Level, Lineage
 from lakeproof.model.column import folded
 from lakeproof.model.names import quote
 
@@ -104,11 +104,13 @@ def _groups_table(
 ) -> DataFrame:
     """One row for each group: its key, its aggregates and the sums over its members.
 
-    The hashes are summed inside the same aggregate, so no key crosses the shuffle.
+    The hashes are summed inside the same aggregate, so no key crosses the shuffle. A row without a
+    key, as an outer join makes them, is summed under the name that it has wherever keys are read.
     """
     from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 
-    sums = sum_columns(step.salt, step.level, quote(KEY), weight_of(frame))
+    key = f"coalesce({quote(KEY)}, '{NO_KEY}')"
+    sums = sum_columns(step.salt, step.level, key, weight_of(frame))
     limbs = LIMB_COLUMNS if step.level is Level.COMMIT else ()
     aggregated = frame.groupBy(*keys).agg(
         *map(condition_column, agg_exprs), *(F.expr(total) for total in sums)
