@@ -117,13 +117,13 @@ def make_run(
     members = {day: [f"B{at}" for at in range(8) if DAYS[at % 2] == day] for day in DAYS}
     write_groups(run, members, level)
     joined = [
-        {"group_key": {"day": day}, "source_key": key, "weight": 1, **STEP}
+        {"group_key": {"day": day}, "source_key": key, "_lakeproof_weight": 1, **STEP}
         for day, keys in members.items()
         for key in keys
     ]
     if lineage is Lineage.FULL:
         write_table(run / JOINED, joined)
-    told = {"filter_predicate": "price > 0", "reason": "PREDICATE_NULL", "weight": 1}
+    told = {"filter_predicate": "price > 0", "reason": "PREDICATE_NULL", "_lakeproof_weight": 1}
     write_table(run / FILTERED, [{"source_key": "B8", **told, **STEP, "morphism_id": "positive"}])
     errors = run / "errors" / "error_type=parse"
     errors.mkdir(parents=True)
@@ -132,7 +132,7 @@ def make_run(
         "morphism_path": "rules/well_formed",
         "error_code": "MALFORMED_RECORD",
         "expected": "a JSON object",
-        "weight": 1,
+        "_lakeproof_weight": 1,
     }
     (errors / "part-0.json").write_text(json.dumps(record) + "\n")
     (run / "errors" / "_summary.json").write_text("{}")

@@ -52,7 +52,15 @@ def test_a_filter_writes_each_key_it_drops_with_the_reason(spark, run, bookings)
         result = filter_with_adjoint(bookings, "price > 0", config=run.step("positive_price"))
     assert reached == [["adjoint/filtered_keys/positive_price.parquet"]]
     assert rows_of(result.output, "_lakeproof_key") == [("dear",), ("good",)]
-    names = ["source_key", "filter_predicate", "morphism_id", "run_id", "epoch", "reason", "weight"]
+    names = [
+        "source_key",
+        "filter_predicate",
+        "morphism_id",
+        "run_id",
+        "epoch",
+        "reason",
+        "_lakeproof_weight",
+    ]
     assert result.metadata.columns == names
     step = ("price > 0", "positive_price", RUN_ID, "2026-01-31")
     assert rows_of(result.metadata, *names) == [
@@ -134,17 +142,17 @@ def test_rows_put_beside_exploded_ones_count_though_they_have_no_weight(spark, r
     keys = ["free", "good", "refund"]
     expected = commitment_of(others, run.manifest.salt, Level.COMMIT).commitment
     grouped = group_by_with_adjoint(rows, [], ["count(*) AS n"], run.step("all", lineage="FULL"))
-    assert commitment_in(run.table(spark, "groups", "all").collect()[0]) == expected
-    counted = grouped.metadata.where("weight = 1")
+    assert in_group(run.table(spark, "groups", "all").collect()[0]) == expected
+    counted = grouped.metadata.where("_lakeproof_weight = 1")
     assert rows_of(counted, "source_key") == [(key,) for key in keys]
     again = explode_with_adjoint(
         rows.selectExpr("*", "array(1, 2) AS two"), "two", run.step("again"), output_column="one"
     )
     family = run.table(spark, "parent_child", "again")
     assert family.select("child_key").distinct().count() == 2 * rows.count()
-    assert rows_of(family.where("weight = 1"), "source_key") == [(key,) for key in keys]
+    assert rows_of(family.where("_lakeproof_weight = 1"), "source_key") == [(key,) for key in keys]
     failed = errors_with_adjoint(again.output, [Requirement("no", "false")], run.step("no"))
-    assert failed.metadata.where("weight = 1").count() == len(keys)
+    assert failed.metadata.where("_lakeproof_weight = 1").count() == len(keys)
 
 
 @pytest.mark.parametrize(
@@ -208,7 +216,7 @@ def test_full_lineage_writes_each_member_of_each_group(spark, run, bookings):
     )
     folders = [f"adjoint/{kind}/full.parquet" for kind in ("groups", "reverse_joins")]
     assert run.written() == folders
-    names = ["group_key", "source_key", "morphism_id", "run_id", "epoch", "weight"]
+    names = ["group_key", "source_key", "morphism_id", "run_id", "epoch", "_lakeproof_weight"]
     assert result.metadata.columns == names
     assert rows_of(result.metadata, "group_key.city", "source_key") == [
         *(("x", "free"), ("x", "good"), ("y", "refund"), ("y", "unpriced"), (None, "dear"))
@@ -245,14 +253,14 @@ def test_the_first_child_accounts_for_its_parent_and_empty_arrays_are_kept(spark
         ("good", "b", 0),
         ("refund", "c", 1),
     ]
-    family = rows_of(result.metadata, "child_key", "source_key", "position", "weight")
+    family = rows_of(result.metadata, "child_key", "source_key", "position", "_lakeproof_weight")
     assert family[3:5] == [
         (encode_key({"parent": "good", "position": 0}), "good", 0, 1),
         (encode_key({"parent": "good", "position": 1}), "good", 1, 0),
     ]
     (partition,) = result.partitions
     empty = run.table(spark, "filtered_keys", "tags")
-    assert rows_of(empty, "source_key", "reason", "filter_predicate", "weight") == [
+    assert rows_of(empty, "source_key", "reason", "filter_predicate", "_lakeproof_weight") == [
         ("free", "EXPLODE_EMPTY", "size(`tags`) > 0", 1),
         ("unpriced", "EXPLODE_EMPTY", "size(`tags`) > 0", 1),
     ]
@@ -273,9 +281,9 @@ def test_children_of_children_keep_one_weight_and_keys_of_their_own(spark, run, 
     )
     stored = run.table(spark, "groups", "groups")
     assert rows_of(stored.groupBy().sum("records", "rows"), "*") == [(2, 10)]
-    assert groups.metadata.groupBy().sum("weight").collect()[0][0] == 2
+    assert groups.metadata.groupBy().sum("_lakeproof_weight").collect()[0][0] == 2
     dropped = filter_with_adjoint(leaves.output, "leaf <> 'a'", config=run.step("filter"))
-    assert rows_of(dropped.metadata, "source_key", "weight", "reason") == [
+    assert rows_of(dropped.metadata, "source_key", "_lakeproof_weight", "reason") == [
         ("dear", 0, "PREDICATE_NULL"),
         ("dear", 1, "PREDICATE_NULL"),
         ("good", 0, "PREDICATE_FALSE"),
@@ -323,7 +331,7 @@ def test_records_of_several_inputs_are_told_apart(spark, tmp_path, bookings):
     run = BegunRun(tmp_path / "run", inputs=("new", "old"))
     both = bookings.selectExpr("*", "if(price > 0, 'new', 'old') AS _lakeproof_source")
     dropped = filter_with_adjoint(both, "price < 50", config=run.step("cheap"))
-    assert rows_of(dropped.metadata, "source_key", "source") == [
+    assert rows_of(dropped.metadata, "source_key", "_lakeproof_source") == [
         ("dear", "new"),
         ("unpriced", "old"),
     ]
@@ -331,13 +339,13 @@ def test_records_of_several_inputs_are_told_apart(spark, tmp_path, bookings):
     with pytest.raises(LedgerError, match=r"lineage='FULL'.*source='...'"):
         group_by_with_adjoint(both, "city", ["count(*)"], run.step("mixed"))
     full = group_by_with_adjoint(both, "city", ["count(*)"], run.step("full", lineage="FULL"))
-    assert rows_of(full.metadata, "source_key", "source")[0] == ("dear", "new")
+    assert rows_of(full.metadata, "source_key", "_lakeproof_source")[0] == ("dear", "new")
     assert [part.source for part in full.partitions] == ["new", "old"]
     one = group_by_with_adjoint(both, "city", ["count(*)"], run.step("one", source="new"))
     assert [part.source for part in one.partitions] == ["new"]
     errors = errors_with_adjoint(both, [Requirement("c", "price < 50")], run.step("errors"))
     assert [part.source for part in errors.partitions] == ["new", "old"]
-    assert [record["source"] for record in run.error_records()] == ["new", "old"]
+    assert [record["_lakeproof_source"] for record in run.error_records()] == ["new", "old"]
 
 
 def test_what_cannot_be_captured_is_refused_before_anything_is_written(run, bookings):

@@ -74,7 +74,7 @@ def test_the_first_requirement_that_fails_decides_and_guards_the_next(spark, run
         assert record["run_id"] == RUN_ID
         assert record["openlineage_run_id"] == manifest.openlineage_run_id
         assert record["timestamp"] == manifest.started_at
-        assert record["weight"] == 1
+        assert record["_lakeproof_weight"] == 1
     (partition,) = result.partitions
     assert partition.adjoint_location == str(run.directory / "errors")
     assert partition.adjoint_type is AdjointType.ErrorRecords

@@ -69,15 +69,30 @@ def run(spark, tmp_path_factory) -> Path:
     """Keys in all forms; the names of the files say what is special about them."""
     run = tmp_path_factory.mktemp("run with blanks")
     filtered = run / "adjoint/filtered_keys"
-    rows(filtered / "weighted.parquet", source_key=list("abbc"), weight=[1, 0, 1, None])
-    rows(filtered / "two.parquet", source_key=list("abc"), source=["left", "right", "right"])
+    rows(filtered / "weighted.parquet", source_key=list("abbc"), _lakeproof_weight=[1, 0, 1, None])
+    rows(
+        filtered / "two.parquet",
+        source_key=list("abc"),
+        _lakeproof_source=["left", "right", "right"],
+    )
+    rows(
+        filtered / "kilograms.parquet",
+        source_key=list("abc"),
+        weight=[0.0, 0.4, 2.0],
+        source=["left", "warehouse", "right"],
+        _Lakeproof_Weight=[0.4, 1.0, 0.0],
+    )
     rows(filtered / "numbers.parquet", source_key=[7], epoch=["2024-01-01"])
     rows(
         run / "adjoint/reverse_joins/by_hand.parquet/part-0.parquet",
         group_key=[{"g": 1}] * 3,
         source_key=list("aaé"),
     )
-    lines(run / "errors/error_type=parse/part-0.json", {"source_key": "a", "weight": 1}, "{broken")
+    lines(
+        run / "errors/error_type=parse/part-0.json",
+        {"source_key": "a", "_lakeproof_weight": 1},
+        "{broken",
+    )
     lines(run / "errors/error_type=null/part-0.json", {"source_key": "@x#1"}, {"source_key": 5})
     lines(run / "errors/_summary.json", {"source_key": "not a record"})
     rows(run / "errors_parquet/error_type=null/part-0.parquet", source_key=["a", None])
@@ -123,6 +138,11 @@ BARE = (
 )
 CASES = {
     "weights count rows": (part("adjoint/filtered_keys/weighted.parquet", FILTERED), "abc", 4),
+    "weights of others do not": (
+        part("adjoint/filtered_keys/kilograms.parquet", FILTERED, source="right"),
+        "ab",
+        3,
+    ),
     "own source": (part("adjoint/filtered_keys/two.parquet", FILTERED, source="right"), "bc", 2),
     "all sources": (part("adjoint/filtered_keys/two.parquet", FILTERED), "abc", 3),
     "by hand": (
@@ -245,7 +265,7 @@ def test_what_cannot_be_read_is_named(spark, run, tmp_path):
 
 def test_full_lineage_contradicts_itself_if_groups_and_reverse_join_differ(spark, tmp_path):
     joined = tmp_path / "adjoint/reverse_joins/days.parquet"
-    rows(joined, source_key=["a", "b"], source=["one", "two"])
+    rows(joined, source_key=["a", "b"], _lakeproof_source=["one", "two"])
     limbs = {f"limb_{n}": [limb] for n, limb in enumerate(summed("a", "b").limbs)}
     rows(tmp_path / "adjoint/groups/days.parquet", records=[2], rows=[2], **limbs)
     join = AdjointType.ReverseJoinMetadata

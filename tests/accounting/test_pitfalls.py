@@ -163,7 +163,9 @@ def test_a_record_in_several_groups_counts_once(spark, tmp_path):
     document = exploded(spark, tmp_path, "FULL")
     assert document.verification.partition_counts == {"AGGREGATED": 3, "FILTERED": 2}
     rows = stored(tmp_path / "run", "adjoint/reverse_joins/sums.parquet")
-    members = sorted((row["group_key"]["tags"], row["source_key"], row["weight"]) for row in rows)
+    members = sorted(
+        (row["group_key"]["tags"], row["source_key"], row["_lakeproof_weight"]) for row in rows
+    )
     assert members == [
         ("a", "both", 1),
         ("a", "twice", 0),

@@ -87,9 +87,11 @@ def test_a_carried_key_wins_over_columns_and_its_weight_counts(tmp_path):
 
 def test_a_table_made_by_hand_may_hold_bare_values_and_no_weights(tmp_path):
     (tmp_path / "f.parquet").mkdir()
-    pq.write_table(pa.table({"source_key": [1, 2]}), tmp_path / "f.parquet/part.parquet")
+    theirs = {"source_key": [1, 2], "weight": [0.0, 0.4], "source": ["warehouse", "shop"]}
+    theirs["_Lakeproof_Weight"] = [0.4, None]
+    pq.write_table(pa.table(theirs), tmp_path / "f.parquet/part.parquet")
     partition = OutputPartition(
-        PartitionType.FILTERED, "", 2, AdjointType.FilteredKeysMetadata, "f.parquet"
+        PartitionType.FILTERED, "", 2, AdjointType.FilteredKeysMetadata, "f.parquet", source="a"
     )
     stored = open_partition(partition, str(tmp_path), KEY)
     assert stored.commitment(SALT, Level.COMMIT) == committed(["1", "2"])

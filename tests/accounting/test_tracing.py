@@ -157,7 +157,7 @@ def test_where_every_key_is_stored_an_input_that_is_gone_is_not_missed(tmp_path)
 def test_children_without_weight_are_told_and_count_no_records(tmp_path):
     run = make_run(tmp_path, lineage=Lineage.FULL)
     told = {"filter_predicate": "price > 0", "reason": "PREDICATE_FALSE"}
-    rows = [{"source_key": "B3", "weight": weight, **told} for weight in (0, 0)]
+    rows = [{"source_key": "B3", "_lakeproof_weight": weight, **told} for weight in (0, 0)]
     write_table(run / FILTERED, rows)
     filtered = trace(load_ledger(run), "B3").dispositions[1]
     assert (filtered.reason, filtered.records) == ("PREDICATE_FALSE", 0)
@@ -166,7 +166,7 @@ def test_children_without_weight_are_told_and_count_no_records(tmp_path):
 def test_a_key_of_several_columns_is_asked_for_by_column(tmp_path):
     run = make_run(tmp_path, lineage=Lineage.FULL)
     text = '{"id":["i","7"],"leg":["s","a"]}'
-    write_table(run / FILTERED, [{"source_key": text, "weight": 1}])
+    write_table(run / FILTERED, [{"source_key": text, "_lakeproof_weight": 1}])
     key = (KeyColumn("id", "bigint"), KeyColumn("leg", "string"))
 
     def composite(ledger):

@@ -69,9 +69,9 @@ def test_one_record_put_for_another_is_seen_by_the_sums(tmp_path):
 
 def test_weights_decide_which_rows_are_records(tmp_path):
     run = make_run(tmp_path)
-    change_rows(run / FILTERED, lambda rows: [*rows, rows[0] | {"weight": 0}])
+    change_rows(run / FILTERED, lambda rows: [*rows, rows[0] | {"_lakeproof_weight": 0}])
     assert told(verify_ledger(run)) == [("DIGEST", "digest")]
-    change_rows(run / FILTERED, lambda rows: [rows[0] | {"weight": None}])
+    change_rows(run / FILTERED, lambda rows: [rows[0] | {"_lakeproof_weight": None}])
     assert told(verify_ledger(run)) == [("DIGEST", "digest")]
 
 
@@ -128,7 +128,7 @@ def test_a_table_that_cannot_be_parsed_is_unreadable_and_altered(tmp_path):
 
 def test_a_key_that_became_a_number_with_a_fraction_is_told_and_raises_nothing(tmp_path):
     run = make_run(tmp_path)
-    write_table(run / FILTERED, [{"source_key": 1.5, "weight": 1}])
+    write_table(run / FILTERED, [{"source_key": 1.5, "_lakeproof_weight": 1}])
     assert "a float is no key" in texts(verify_ledger(run))
 
 

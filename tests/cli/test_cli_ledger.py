@@ -153,7 +153,7 @@ def test_verify_says_that_a_failed_run_did_not_balance(lakeproof, tmp_path):
 
 def test_verify_names_what_was_altered_and_exits_1(lakeproof, tmp_path):
     run = make_run(tmp_path)
-    keys = json.dumps({"source_key": "B0", "weight": 1})
+    keys = json.dumps({"source_key": "B0", "_lakeproof_weight": 1})
     (run / "errors" / "error_type=parse" / "part-0.json").write_text(keys, encoding="utf-8")
     done = lakeproof("ledger", "verify", run)
     assert done.exit_code == 1

@@ -152,7 +152,7 @@ class Run:
 
     def shelf(self, part: OutputPartition) -> Shelf:
         key = "" if part.adjoint_type is AdjointType.GroupCommitments else "source_key"
-        return Shelf(self.folder / "run" / part.adjoint_location, key, "weight")
+        return Shelf(self.folder / "run" / part.adjoint_location, key, WEIGHT)
 
     # ---------------------------------------------------------------------- what storage says
 

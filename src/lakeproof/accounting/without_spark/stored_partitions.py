@@ -25,8 +25,8 @@ from lakeproof.model.accounting import (
 )
 from lakeproof.model.places import format_of_packed
 
-_HIDDEN: Final = ("_lakeproof_key", "_lakeproof_weight", "_lakeproof_source")
-_TABLE: Final = ("source_key", "weight", "source")
+_WEIGHT: Final = KeyColumn("_lakeproof_weight", "int")
+_SOURCE: Final = KeyColumn("_lakeproof_source", "string")
 _PATH: Final = KeyColumn("morphism_path", "string")
 
 
@@ -52,7 +52,9 @@ class StoredPartition:
         begins = self.partition.morphism_path
         columns = [
             *key,
-            *_hidden_columns(is_output=is_output),
+            KeyColumn("_lakeproof_key" if is_output else "source_key", "string"),
+            _WEIGHT,
+            _SOURCE,
             *others,
             *([_PATH] if begins else []),
         ]
@@ -93,14 +95,6 @@ class StoredPartition:
 
 def _number(value: object) -> int:
     return value if isinstance(value, int) else 0
-
-
-def _hidden_columns(*, is_output: bool) -> list[KeyColumn]:
-    names = _HIDDEN if is_output else _TABLE
-    return [
-        KeyColumn(name, type_text)
-        for name, type_text in zip(names, ("string", "int", "string"), strict=True)
-    ]
 
 
 def open_partition(

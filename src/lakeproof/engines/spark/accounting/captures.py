@@ -6,7 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from lakeproof.engines.spark.accounting.literal_paths import literal_path
-from lakeproof.engines.spark.accounting.source_keys import HIDDEN_PREFIX, KEY, SOURCE, weight_of
+from lakeproof.engines.spark.accounting.source_keys import (
+    HIDDEN_PREFIX,
+    KEY,
+    SOURCE,
+    WEIGHT,
+    weight_of,
+)
 from lakeproof.errors import LedgerError
 from lakeproof.faults import reach
 from lakeproof.model.accounting import Level, Lineage
@@ -91,11 +97,14 @@ def condition_text(frame: DataFrame, condition: Column | str) -> str:
 
 
 def identity_columns(frame: DataFrame) -> list[Column]:
-    """Whose row it is: `weight`, and `source` where there are several inputs."""
+    """Whose row it is: the weight, and the source where there are several inputs.
+
+    Under hidden names, as in outputs: a table made by hand may have a weight in kilograms.
+    """
     from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 
-    named = [F.expr(weight_of(frame) or "1").cast("int").alias("weight")]
-    return [*named, F.col(SOURCE).alias("source")] if SOURCE in frame.columns else named
+    named = [F.expr(weight_of(frame) or "1").cast("int").alias(WEIGHT)]
+    return [*named, F.col(SOURCE)] if SOURCE in frame.columns else named
 
 
 def source_key() -> Column:

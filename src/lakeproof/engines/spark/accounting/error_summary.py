@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from lakeproof.engines.spark.accounting.source_keys import WEIGHT
 from lakeproof.engines.spark.accounting.stored_keys import (
     KINDS_OF_ERROR,
     counted_sql,
@@ -50,6 +51,6 @@ def _counted(frame: DataFrame) -> DataFrame:
         f"CAST({quote(there[name]) if name in there else 'NULL'} AS STRING) AS {name}"
         for name in KINDS_OF_ERROR
     )
-    weight = counted_sql(quote(there["weight"]) if "weight" in there else "NULL")
+    weight = counted_sql(quote(there[WEIGHT]) if WEIGHT in there else "NULL")
     told = frame.selectExpr(*kinds, f"{weight} AS records")
     return told.groupBy(*KINDS_OF_ERROR).agg({"records": "sum"}).toDF(*KINDS_OF_ERROR, "records")

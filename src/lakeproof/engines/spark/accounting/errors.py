@@ -21,6 +21,7 @@ from lakeproof.engines.spark.accounting.repeatable import ensure_repeatable
 from lakeproof.engines.spark.accounting.source_keys import (
     KEY,
     RAW,
+    WEIGHT,
     is_positional_sql,
     weight_of,
     written_key_sql,
@@ -109,7 +110,7 @@ class ErrorCapture:
 
     def stored_errors(self) -> int:
         """The error records of the whole run so far."""
-        return _total(self._stored_by_all(), "weight")
+        return _total(self._stored_by_all(), WEIGHT)
 
     def _stored_by_all(self) -> DataFrame:
         reader = self.frame.sparkSession.read.schema(self._records(self.frame).schema)

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 SOURCE_KEY: Final = "source_key"
 _HIDDEN_SCHEMA: Final = {KEY: "string", WEIGHT: "int", SOURCE: "string"}
-_TABLE_SCHEMA: Final = {SOURCE_KEY: "string", "weight": "int", "source": "string"}
+_TABLE_SCHEMA: Final = {SOURCE_KEY: "string", WEIGHT: "int", SOURCE: "string"}
 MORPHISM_PATH: Final = "morphism_path"
 KINDS_OF_ERROR: Final = ("error_type", MORPHISM_PATH, "error_code")
 _ERROR_SCHEMA: Final = _TABLE_SCHEMA | dict.fromkeys(KINDS_OF_ERROR, "string")
@@ -191,13 +191,9 @@ def _retyped(schema: StructType, types: Mapping[str, str]) -> str:
 
 def keys_in(frame: DataFrame, partition: OutputPartition, key: Sequence[KeyColumn]) -> DataFrame:
     """`source_key`, never NULL, and `weight` of each row that belongs to the partition's source."""
-    if partition.adjoint_type is AdjointType.PassThrough:
-        text = _output_key(frame, partition, key)
-        names = (WEIGHT, SOURCE)
-    else:
-        text = _table_key(frame, partition)
-        names = ("weight", "source")
-    weight, source = (quote(name) if name in frame.columns else "NULL" for name in names)
+    is_output = partition.adjoint_type is AdjointType.PassThrough
+    text = _output_key(frame, partition, key) if is_output else _table_key(frame, partition)
+    weight, source = (_hidden(frame, name) or "NULL" for name in (WEIGHT, SOURCE))
     if partition.source and source != "NULL":
         # A row that names no source is of the partition's own.
         own = text_sql(partition.source)
@@ -213,17 +209,24 @@ def keys_in(frame: DataFrame, partition: OutputPartition, key: Sequence[KeyColum
 
 def counted_sql(weight: str) -> str:
     """1 for a row that accounts for its record, 0 for another of the same record."""
-    return f"if(try_cast({weight} AS INT) = 0, 0, 1)"
+    return f"if(try_cast({weight} AS DOUBLE) = 0, 0, 1)"
+
+
+def _hidden(frame: DataFrame, name: str) -> str | None:
+    """SQL of a hidden column in the frame's own letter case; None if it is not there."""
+    alike = [known for known in frame.columns if folded(known) == name]
+    return quote(name if name in alike else alike[0]) if alike else None
 
 
 def _output_key(frame: DataFrame, partition: OutputPartition, key: Sequence[KeyColumn]) -> str:
     """What was carried from the source wins over key columns, which a pipeline may have changed."""
     named = [column.name for column in key]
     there = {folded(name) for name in frame.columns}
-    if KEY in frame.columns and not all(folded(name) in there for name in named):
-        return quote(KEY)
+    carried = _hidden(frame, KEY)
+    if carried and not all(folded(name) in there for name in named):
+        return carried
     text = key_sql(_columns_of(frame, partition, named))
-    return f"coalesce({quote(KEY)}, {text})" if KEY in frame.columns else text
+    return f"coalesce({carried}, {text})" if carried else text
 
 
 def _table_key(frame: DataFrame, partition: OutputPartition) -> str:
