@@ -15,10 +15,16 @@ from lakeproof.accounting.adjoint import (
     filter_with_adjoint,
     group_by_with_adjoint,
 )
-from lakeproof.engines.spark.accounting.commitments import commitment_in, commitment_of
+from lakeproof.engines.spark.accounting.commitments import commitment_of
 from lakeproof.engines.spark.accounting.repeatable import _named_in_text
 from lakeproof.errors import LedgerError
-from lakeproof.model.accounting import AdjointType, Classification, Level, PartitionType
+from lakeproof.model.accounting import (
+    AdjointType,
+    Classification,
+    Commitment,
+    Level,
+    PartitionType,
+)
 from lakeproof.model.canonical import encode_key
 
 BOOKINGS = """
@@ -175,6 +181,10 @@ def test_without_a_plan_functions_are_known_by_name(condition, named):
 # ------------------------------------------------------------------------------------------- groups
 
 
+def in_group(row) -> Commitment:
+    return Commitment(row["records"], (row["limb_0"], row["limb_1"]))
+
+
 def test_groups_are_those_of_a_plain_aggregate_and_commit_to_their_members(spark, run, bookings):
     from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 
@@ -203,7 +213,7 @@ def test_groups_are_those_of_a_plain_aggregate_and_commit_to_their_members(spark
     (sums,) = stored.groupBy().sum("records", *names).toDF("records", *names).collect()
     (partition,) = result.partitions
     members = commitment_of(partition.recompute, run.manifest.salt, Level.COMMIT).commitment
-    assert commitment_in(sums) == members
+    assert in_group(sums) == members
     assert members == commitment_of(bookings, run.manifest.salt, Level.COMMIT).commitment
     assert partition.adjoint_type is AdjointType.GroupCommitments
     assert partition.partition_type is PartitionType.AGGREGATED

@@ -125,6 +125,27 @@ def test_what_was_forgotten_is_told_with_the_keys(spark, tmp_path):
         declare_ledger(spark, tmp_path, tmp_path, thresholds="stric")
 
 
+def test_a_record_lost_between_two_verdicts_is_missing(spark, tmp_path):
+    ledger = open_ledger(spark, tmp_path, numbered("a", "b"))
+    Flow(ledger).where("id = 'a'").keep(tmp_path / "out")
+    assert isinstance(ledger.verify(), Verification)
+    shutil.rmtree(tmp_path / "run" / "adjoint" / "filtered_keys")
+    assert ledger.verify().missing_keys == ("b",)
+
+
+def test_without_ansi_mode_no_books_are_kept(spark, tmp_path):
+    ledger = declare_ledger(spark, tmp_path, tmp_path)
+    spark.conf.set("spark.sql.ansi.enabled", "false")
+    try:
+        with pytest.raises(
+            LedgerError, match=r"sums could overflow .* Turn it on: spark\.conf\.set"
+        ):
+            ledger.initialize_input("id")
+    finally:
+        spark.conf.set("spark.sql.ansi.enabled", "true")
+    assert not (tmp_path / "run").exists()
+
+
 def test_off_runs_the_same_pipeline_and_keeps_nothing(spark, tmp_path):
     ledger = open_ledger(spark, tmp_path, numbered("a", "b", "b"), level=Level.OFF)
     grouped = Flow(ledger).where("id <> 'a'").group("id").frame

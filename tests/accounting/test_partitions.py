@@ -96,6 +96,9 @@ def run(spark, tmp_path_factory) -> Path:
     lines(run / "errors/error_type=null/part-0.json", {"source_key": "@x#1"}, {"source_key": 5})
     lines(run / "errors/_summary.json", {"source_key": "not a record"})
     rows(run / "errors_parquet/error_type=null/part-0.parquet", source_key=["a", None])
+    # Three billion records in each: together more than a sum of their hashes can hold.
+    vast = {f"limb_{n}": [n + 3_000_000_000 * 2**31] * 3 for n in range(2)}
+    rows(run / "adjoint/groups/vast.parquet", records=[3_000_000_000] * 3, rows=[1] * 3, **vast)
     limbs = {f"limb_{n}": [10 * n + 1] * 2 for n in range(2)}
     rows(run / "adjoint/groups/days.parquet", records=[3, 3], rows=[4, 4], **limbs)
     (run / "empty").mkdir()
@@ -186,17 +189,20 @@ def test_every_form_of_partition_is_summed(spark, run):
     pairs = [key_text([date(2024, 1, 31), n], PAIR) for n in (0, 1)]
     reader = reader_of(spark, run, {"": ID, "right": ID, "pairs": PAIR})
     groups = part("adjoint/groups/days.parquet", AdjointType.GroupCommitments)
+    vast = part("adjoint/groups/vast.parquet", AdjointType.GroupCommitments)
     asked = [partition for partition, _, _ in CASES.values()]
 
-    measured = measure_partitions(reader, [*asked, groups], salt=SALT, level=Level.COMMIT)
+    measured = measure_partitions(reader, [*asked, groups, vast], salt=SALT, level=Level.COMMIT)
 
-    found = dict(zip([*CASES, "groups"], measured.partitions, strict=True))
+    found = dict(zip([*CASES, "groups", "vast"], measured.partitions, strict=True))
     for name, (_, keys, rows) in CASES.items():
         texts = pairs if keys == "pairs" else keys
         assert found[name].commitment == summed(*texts), name
         assert (found[name].rows, found[name].record_count) == (rows, len(texts)), name
     assert found["groups"].commitment == Commitment(6, (2, 22))
     assert found["groups"].rows == 8
+    many = 9_000_000_000
+    assert found["vast"].commitment == Commitment(many, (many * 2**31, 3 + many * 2**31))
     assert measured.reasons == measured.hints == ()
     _positions_pin_what_was_read(run, found)
 

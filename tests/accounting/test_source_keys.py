@@ -20,7 +20,7 @@ from lakeproof.engines.spark.accounting.source_keys import (
     key_sql,
 )
 from lakeproof.errors import LedgerError
-from lakeproof.model.accounting import KeyColumn, Level, hash_seeds
+from lakeproof.model.accounting import Commitment, KeyColumn, Level, hash_seeds
 
 # A value as Spark SQL, its type, as Python, and its text.
 SINGLE = [
@@ -136,6 +136,14 @@ def test_sums_and_buckets_are_those_of_python(spark):
     assert commitment_of(unweighted, salt, Level.COMMIT).commitment == summer.commitment
     assert commitment_of(frame.limit(0), salt, Level.COMMIT).commitment.limbs == (0, 0)
     assert commitment_of(frame, salt, Level.COUNT).commitment.limbs == ()
+    # A sum of hashes as they are would hold 2^31 records.
+    many = frame.where("_lakeproof_key <> 'twice'").selectExpr(
+        "*", "16777216L AS _lakeproof_weight"
+    )
+    sums = [limb << 24 for limb in without.commitment.limbs]
+    vast = commitment_of(many, salt, Level.COMMIT).commitment
+    assert vast == Commitment(1001 << 24, tuple(sums))
+    assert max(sums) >= 1 << 63
     buckets = frame.selectExpr(f"{bucket_sql(KEY, salt)} AS bucket", is_positional_sql("'@x'"))
     low, high = buckets.selectExpr("min(bucket)", "max(bucket)").collect()[0]
     assert 0 <= low < 100

@@ -96,8 +96,10 @@ def judge(books: Books) -> Judged:
 
     One action takes the sums of all partitions; keys are read again only if they do not agree.
     """
+    from lakeproof.engines.spark.accounting.commitments import ensure_sums_raise
     from lakeproof.engines.spark.accounting.partitions import measure_partitions
 
+    ensure_sums_raise(books.spark)
     moved = _moved(books.inputs)
     reach("after_input_check")
     reader = books.reader()

@@ -32,7 +32,13 @@ from lakeproof.accounting.manifest import (
     manifest_to_json,
     new_manifest,
 )
-from lakeproof.accounting.opening import Dataset, DeclaredInput, OpenedInput, open_declared
+from lakeproof.accounting.opening import (
+    Dataset,
+    DeclaredInput,
+    OpenedInput,
+    open_all,
+    open_declared,
+)
 from lakeproof.accounting.run_directory import LEDGER_FILE, MANIFEST_FILE, absolute_place
 from lakeproof.accounting.storage import LocalStorage, Storage, join, storage_for
 from lakeproof.accounting.thresholds import ErrorThresholds, thresholds_of
@@ -170,7 +176,7 @@ class AccountingLedger:
                 f"{self.output_dir} is not empty, and a run's directory is written once. "
                 "Take a new one: new_run_directory(root, run_id)"
             )
-        opened = {item.name: open_declared(item, self._spark) for item in self._declared}
+        opened = open_all(self._declared, self._spark)
         manifest = self._begun(opened)
         self._manifest = manifest
         tell(self._listeners, lambda listener: listener.started(manifest))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -67,6 +67,14 @@ class OpenedInput:
             uniqueness=uniqueness,
             name=self.declared.name,
         )
+
+
+def open_all(declared: Sequence[DeclaredInput], spark: SparkSession) -> dict[str, OpenedInput]:
+    """Pin all inputs, by name; refuses a session whose sums cannot be relied on."""
+    from lakeproof.engines.spark.accounting.commitments import ensure_sums_raise
+
+    ensure_sums_raise(spark)
+    return {item.name: open_declared(item, spark) for item in declared}
 
 
 def open_declared(declared: DeclaredInput, spark: SparkSession) -> OpenedInput:

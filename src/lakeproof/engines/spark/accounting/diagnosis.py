@@ -12,7 +12,7 @@ from functools import reduce
 from operator import add
 from typing import TYPE_CHECKING, Final
 
-from lakeproof.engines.spark.accounting.commitments import commitment_in, sum_columns
+from lakeproof.engines.spark.accounting.commitments import commitment_in, total_columns
 from lakeproof.engines.spark.accounting.key_lists import (
     DUPLICATE,
     EXTRA,
@@ -164,7 +164,7 @@ def _bucket_sums(united: DataFrame, salt: str) -> dict[int, dict[int, Commitment
     """The commitment of each bucket on each side: at most 4,096 rows for a side."""
     from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 
-    sums = sum_columns(salt, Level.COMMIT, SOURCE_KEY, "weight")
+    sums = total_columns(salt, Level.COMMIT, SOURCE_KEY, "weight")
     grouped = united.groupBy("tally", "bucket").agg(*map(F.expr, sums))
     tallies: dict[int, dict[int, Commitment]] = {}
     for row in grouped.collect():

@@ -23,6 +23,7 @@ from lakeproof.engines.spark.accounting.commitments import (
     LIMB_COLUMNS,
     RECORDS,
     ROWS,
+    ensure_sums_raise,
     sum_columns,
 )
 from lakeproof.engines.spark.accounting.repeatable import ensure_repeatable_frame
@@ -62,6 +63,7 @@ def capture_groups(
 ) -> CapturedGroups:
     """Aggregate by one action into the groups' file; in FULL lineage write each member too."""
     ensure_keyed(frame, step)
+    ensure_sums_raise(frame.sparkSession)
     _ensure_exact(frame, step)
     keys = [
         quoted(column_named(frame, name, "the group column", step)).alias(name)

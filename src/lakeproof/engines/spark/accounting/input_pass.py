@@ -10,7 +10,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from lakeproof.engines.spark.accounting.commitments import LIMB_COLUMNS, commitment_of
+from lakeproof.engines.spark.accounting.commitments import (
+    LIMB_COLUMNS,
+    commitment_of,
+    uncentred,
+)
 from lakeproof.engines.spark.accounting.pinned_inputs import (
     FirstReading,
     KeylessRecords,
@@ -19,10 +23,10 @@ from lakeproof.engines.spark.accounting.pinned_inputs import (
 )
 from lakeproof.engines.spark.accounting.source_keys import (
     KEY,
+    centred_limbs_sql,
     hash_sql,
     is_positional_sql,
     key_columns,
-    limbs_sql,
 )
 from lakeproof.errors import LedgerError
 from lakeproof.model.accounting import (
@@ -222,7 +226,7 @@ def _sums_sql(records: str, keyed: str, level: Level, may_be_malformed: bool) ->
     for kind, weight in weights.items():
         sums[f"{kind}records"] = weight
         if level is Level.COMMIT:
-            limbs = zip(LIMB_COLUMNS, limbs_sql("first"), strict=True)
+            limbs = zip(LIMB_COLUMNS, centred_limbs_sql("first"), strict=True)
             sums |= {kind + name: f"{limb} * {weight}" for name, limb in limbs}
     bit = "if(second IS NULL, shiftleft(1L, CAST(first AS INT)), 0L)"
     return [
@@ -232,5 +236,6 @@ def _sums_sql(records: str, keyed: str, level: Level, may_be_malformed: bool) ->
 
 
 def _commitment(found: Mapping[str, int], kind: str, level: Level) -> Commitment:
-    limbs = tuple(found.get(kind + name, 0) for name in LIMB_COLUMNS)
-    return Commitment(found.get(f"{kind}records", 0), limbs if level is Level.COMMIT else ())
+    names = LIMB_COLUMNS if level is Level.COMMIT else ()
+    sums = [found.get(kind + name, 0) for name in names]
+    return uncentred(found.get(f"{kind}records", 0), sums)

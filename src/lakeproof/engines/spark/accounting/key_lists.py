@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import TYPE_CHECKING, Final
 
-from lakeproof.engines.spark.accounting.commitments import commitment_in, sum_columns
+from lakeproof.engines.spark.accounting.commitments import commitment_in, total_columns
 from lakeproof.engines.spark.accounting.source_keys import text_sql
 from lakeproof.engines.spark.accounting.stored_keys import SOURCE_KEY
 from lakeproof.model.accounting import (
@@ -156,7 +156,7 @@ def judge_keys(
     try:
         apart = "abs(input_records - accounted_records)"
         by_kind = frame.groupBy("kind", "overlap").agg(
-            *map(F.expr, sum_columns(salt, Level.COMMIT, SOURCE_KEY, apart))
+            *map(F.expr, total_columns(salt, Level.COMMIT, SOURCE_KEY, apart))
         )
         totals = {(row["kind"], row["overlap"]): commitment_in(row) for row in by_kind.collect()}
     except BaseException:

@@ -15,7 +15,8 @@ from lakeproof.engines.spark.accounting.commitments import (
     ROWS,
     Measured,
     commitment_in,
-    sum_columns,
+    group_total_columns,
+    total_columns,
 )
 from lakeproof.engines.spark.accounting.stored_keys import (
     SOURCE_KEY,
@@ -37,7 +38,7 @@ from lakeproof.model.accounting import (
     Level,
     OutputPartition,
 )
-from lakeproof.model.names import TableName, quote
+from lakeproof.model.names import TableName
 from lakeproof.model.printable import counted
 
 if TYPE_CHECKING:
@@ -191,11 +192,9 @@ def _sums(
                 f"partition {partition.name}: {partition.adjoint_location} holds no commitments "
                 f"of groups, for it lacks {', '.join(absent)}. Write it by group_by_with_adjoint"
             )
-        return stored.frame.selectExpr(
-            *(f"coalesce(sum({quote(name)}), 0L) AS {name}" for name in wanted)
-        )
+        return stored.frame.selectExpr(*group_total_columns(level))
     keys = keys_in(stored.frame, partition, reader.key_of(partition))
-    return keys.selectExpr(*sum_columns(salt, level, SOURCE_KEY, "weight"))
+    return keys.selectExpr(*total_columns(salt, level, SOURCE_KEY, "weight"))
 
 
 def _collect(

@@ -36,6 +36,8 @@ SOURCE: Final = "_lakeproof_source"
 HIDDEN_PREFIX: Final = "_lakeproof_"
 
 _LIMB_MASK: Final = (1 << LIMB_BITS) - 1
+LIMB_MIDDLE: Final = 1 << (LIMB_BITS - 1)
+"""Half of the values that a limb may have are below this one."""
 FILE_SYSTEM: Final = "^[A-Za-z][A-Za-z0-9+.-]+:(//[^/]*)?"
 """What stands before a path: `file:`, `s3a://bucket`; a pattern for Java and Python."""
 _ROW_HASH_START: Final = len('{"_row":["h","') + 1
@@ -245,14 +247,14 @@ def limbs_sql(hashed: str) -> tuple[str, str]:
     return f"({hashed} & {_LIMB_MASK}L)", f"shiftrightunsigned({hashed}, {LIMB_BITS})"
 
 
-def limb_sums(key_text_sql: str, salt: str, weight_sql: str | None = None) -> list[str]:
-    """SQL of the two sums of a commitment, 0 over no rows; `weight_sql` is 0 or 1 for each row.
+def centred_limbs_sql(hashed: str) -> tuple[str, str]:
+    """SQL of how far the limbs of a hash are from `LIMB_MIDDLE`, above or below.
 
-    Spark evaluates the hash once for both limbs. A sum holds 2^31 records; beyond, it raises.
+    Hashes lie as often above it as below, so that these cancel out in sums: a sum of the limbs
+    themselves is too large for a BIGINT from 2^31 records, a sum of these from 2^32 of one key.
     """
-    times = "" if weight_sql is None else f" * {weight_sql}"
-    limbs = limbs_sql(committed_hash_sql(key_text_sql, salt))
-    return [f"coalesce(sum({limb}{times}), 0L)" for limb in limbs]
+    low, high = limbs_sql(hashed)
+    return f"({low} - {LIMB_MIDDLE}L)", f"({high} - {LIMB_MIDDLE}L)"
 
 
 def text_sql(text: str) -> str:

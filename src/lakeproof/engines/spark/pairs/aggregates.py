@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from lakeproof.engines.spark.cancelling import time_limit
+from lakeproof.engines.spark.overflow import overflow_obstacle
 from lakeproof.engines.spark.pairs.aggregate_texts import (
     numbered,
     read_samples,
@@ -20,13 +21,6 @@ from lakeproof.planning.pairs.steps import AggregateStep, CountStep
 
 if TYPE_CHECKING:
     from pyspark.sql import Row, SparkSession
-
-
-_ANSI = "spark.sql.ansi.enabled"
-_SUMS_MAY_OVERFLOW = (
-    f"{_ANSI} is off, so that sums could overflow without a word. "
-    f"Turn it on: spark.conf.set({_ANSI!r}, 'true')"
-)
 
 
 def compare_counts(
@@ -56,8 +50,9 @@ def compare_aggregates(
     spark: SparkSession, step: AggregateStep, timeout_seconds: float | None
 ) -> PairFound:
     """The aggregates that differ: one action if all agree, one more for samples if not."""
-    if str(spark.conf.get(_ANSI)).lower() != "true":
-        return _without_verdict(step, _SUMS_MAY_OVERFLOW)
+    obstacle = overflow_obstacle(spark)
+    if obstacle:
+        return _without_verdict(step, obstacle)
     try:
         with time_limit(spark, timeout_seconds):
             found = _compare(spark, step)
