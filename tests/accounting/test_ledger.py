@@ -100,6 +100,11 @@ def test_what_cannot_be_kept_is_refused_with_the_way_out(spark, tmp_path):
     with pytest.raises(LedgerError, match="is not empty"):
         again.initialize_input("id")
     place = output_at(tmp_path / "out", "rest")
+    has = "names the source 'typo'; .* has 'input'"
+    with pytest.raises(LedgerError, match=rf"partition OUTPUT\(rest\) {has}"):
+        ledger.add_partition(replace(place, source="typo"))
+    with pytest.raises(LedgerError, match=f"step 'wanted' {has}"):
+        Flow(ledger).where("n > 0", source="typo")
     ledger.add_partition(place)
     with pytest.raises(LedgerError, match="counted twice"):
         ledger.add_partition(place)

@@ -338,9 +338,15 @@ def _ensure_same_run(config: AdjointConfig, manifest: Manifest, directory: str) 
 
 def _sources(config: AdjointConfig, manifest: Manifest, df: DataFrame) -> tuple[str, ...]:
     """Which inputs the records may be from; '' is the only one."""
+    known = [item.name for item in manifest.inputs]
+    if config.source and known and config.source not in known:
+        raise LedgerError(
+            f"step {config.morphism_id!r} names the source {config.source!r}; its run has "
+            f"{', '.join(map(repr, known))}. Name one of them"
+        )
     if config.source or SOURCE not in df.columns:
         return (config.source,)
-    return tuple(item.name for item in manifest.inputs) or ("",)
+    return tuple(known) or ("",)
 
 
 def _twice(step: Step) -> LedgerError:

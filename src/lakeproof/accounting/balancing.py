@@ -46,6 +46,15 @@ class Equation:
         )
 
 
+def ensure_source(partition: OutputPartition, inputs: Sequence[str]) -> None:
+    """Refuse a partition of an input that the ledger does not have; '' is the first one."""
+    if partition.source and partition.source not in inputs:
+        raise LedgerError(
+            f"partition {partition.name} names the source {partition.source!r}; this ledger has "
+            f"{', '.join(map(repr, sorted(inputs)))}. Name one of them, or add the input first"
+        )
+
+
 def equations_of(
     inputs: Sequence[InputAccounting], partitions: Sequence[OutputPartition]
 ) -> tuple[Equation, ...]:
@@ -54,13 +63,8 @@ def equations_of(
     A partition without source belongs to the first input, one without sink to every sink.
     """
     first = inputs[0].name
-    known = {item.name for item in inputs}
     for part in partitions:
-        if part.source and part.source not in known:
-            raise LedgerError(
-                f"partition {part.name} names the source {part.source!r}; this ledger has "
-                f"{', '.join(repr(name) for name in sorted(known))}"
-            )
+        ensure_source(part, [item.name for item in inputs])
     equations = []
     for source in inputs:
         own = [part for part in partitions if (part.source or first) == source.name]

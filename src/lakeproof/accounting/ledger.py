@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from lakeproof.accounting.adding import with_partition
+from lakeproof.accounting.balancing import ensure_source
 from lakeproof.accounting.choices import key_names, one_of, overlap_of
 from lakeproof.accounting.closing import RunFiles, say
 from lakeproof.accounting.composing import compose_ledger
@@ -230,6 +231,7 @@ class AccountingLedger:
         """
         if isinstance(self._verdict, AccountingDiscrepancy) or self._document is not None:
             raise LedgerError("this run is closed; start another in a new directory")
+        ensure_source(partition, [item.name for item in self._declared])
         self._partitions = with_partition(self._partitions, partition, self.output_dir, self._spark)
         self._verdict = None
 
