@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -68,7 +69,12 @@ def test_only_the_last_verification_of_this_ledger_is_written(spark, tmp_path):
     for stranger in (replace(verification), replace(verification, accounted_count=3)):
         with pytest.raises(LedgerError, match="not the verification"):
             ledger.write_ledger(stranger)
-    document = ledger.write_ledger(verification)
+    again = ledger.verify()
+    assert (again, again is verification) == (verification, False)  # read anew
+    with pytest.raises(LedgerError, match="returned last"):
+        ledger.write_ledger(verification)
+    document = ledger.write_ledger(again)
+    assert ledger.verify() is again
     with pytest.raises(LedgerError, match="written already"):
         ledger.write_ledger(verification)
     assert AccountingLedger.load_ledger(document.directory) == document

@@ -246,18 +246,19 @@ class AccountingLedger:
         """Read again what is on storage and hold it against the input; data never raises.
 
         If the books do not balance, the differing keys are named, listed and written down beside
-        the manifest, and the run stays failed.
+        the manifest, and the run stays failed. After `write_ledger` the verdict stays what it was.
         """
         if self.level is Level.OFF:
             raise LedgerError("at level OFF no books are kept, so there is nothing to verify")
         if not self._inputs:
             return AccountingDiscrepancy(NOT_INITIALIZED)
         breach = self._files.breach() if self._document is None else None
-        if self._verdict is None or (breach and isinstance(self._verdict, Verification)):
-            self._verdict = self._judged(breach[0] if breach else "")
-        if isinstance(self._verdict, AccountingDiscrepancy):
-            self._tell_failure(self._verdict, breach)
-        return self._verdict
+        verdict = self._verdict
+        if verdict is None or (self._document is None and isinstance(verdict, Verification)):
+            verdict = self._verdict = self._judged(breach[0] if breach else "")
+        if isinstance(verdict, AccountingDiscrepancy):
+            self._tell_failure(verdict, breach)
+        return verdict
 
     def write_ledger(self, verification: Verification) -> Ledger:
         """Write ledger.json, last and atomically; only for the balanced verdict of this ledger."""
