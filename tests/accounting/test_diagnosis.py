@@ -11,7 +11,9 @@ from pyarrow.parquet import write_table
 
 from lakeproof.accounting.storage import LocalStorage
 from lakeproof.accounting.without_spark.key_text import Summer
+from lakeproof.engines.spark.accounting import diagnosis
 from lakeproof.engines.spark.accounting.diagnosis import diagnose
+from lakeproof.engines.spark.accounting.key_lists import judge_keys
 from lakeproof.engines.spark.accounting.partitions import PartitionReader, measure_partitions
 from lakeproof.model.accounting import (
     AdjointType,
@@ -204,6 +206,18 @@ def test_an_overlap_of_two_names_allows_no_record_twice_under_one(spark, tmp_pat
     assert duplicates("it's cheap", "late") == ["in all", "meant"]
     assert duplicates("it's cheap", "late", "ERROR") == []
     assert duplicates("late", "FILTERED", "ERROR") == []  # the closest name counts
+
+
+def test_what_is_mended_while_it_is_looked_at_does_not_balance(spark, tmp_path, monkeypatch):
+    books = Books(spark, tmp_path, given=["a", "b"], filtered=["a"])
+
+    def as_if_mended(keys, *terms):
+        return judge_keys(keys.where("false"), *terms)
+
+    monkeypatch.setattr(diagnosis, "judge_keys", as_if_mended)
+    found = books.diagnose()
+    assert (found.balanced, found.keys_named, found.missing_count) == (False, False, 1)
+    assert found.reasons[0] == "the stored partitions changed while they were verified"
 
 
 def test_keys_are_not_named_by_frames_that_tell_of_something_else(spark, tmp_path):

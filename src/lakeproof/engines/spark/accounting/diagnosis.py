@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 _BUCKETS: Final = 4096
+_CHANGED: Final = "the stored partitions changed while they were verified"
 _INPUT: Final = -1
 _STORED: Final = -2
 """All partitions whose keys are stored, as one side of the sums by bucket."""
@@ -113,9 +114,25 @@ def diagnose(
         return _by_sums(expected, partitions, moved, buckets=len(differing))
     judged = judge_keys(_in_buckets(united, differing), partitions, overlaps, salt)
     try:
-        return _told(judged, lists_location, len(differing))
+        told = _told(judged, lists_location, len(differing))
     finally:
         judged.release()
+    if told.balanced and not _explains(told.overlaps, expected, partitions):
+        # What differed a moment ago does no more: someone writes while we read.
+        return _by_sums(expected, partitions, (_CHANGED,), buckets=len(differing))
+    return told
+
+
+def _explains(
+    overlaps: Sequence[Overlap], expected: Commitment, partitions: Sequence[OutputPartition]
+) -> bool:
+    """Whether the input and what was found to overlap are together what was measured."""
+    found = reduce(add, (one.commitment or NOTHING for one in overlaps), expected)
+    return found.agrees_with(_accounted(partitions))
+
+
+def _accounted(partitions: Sequence[OutputPartition]) -> Commitment:
+    return reduce(add, (part.commitment or NOTHING for part in partitions), NOTHING)
 
 
 def _sides(
@@ -212,7 +229,7 @@ def _moved(
                 "altered"
             )
     if not stored.agrees_with(found(_STORED)):
-        moved.append("the stored partitions changed while they were verified")
+        moved.append(_CHANGED)
     return tuple(moved)
 
 
@@ -223,7 +240,7 @@ def _by_sums(
     buckets: int = 0,
 ) -> Diagnosis:
     """What the sums alone tell: the least number of records that are missing or too many."""
-    accounted = reduce(add, (part.commitment or NOTHING for part in partitions), NOTHING)
+    accounted = _accounted(partitions)
     # Equal counts with other sums: at least one record stands for another.
     swapped = int(expected.records == accounted.records and not expected.agrees_with(accounted))
     told = [*reasons, "keys cannot be named, and the counts are the least that the sums imply"]

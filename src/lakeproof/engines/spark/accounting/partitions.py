@@ -125,10 +125,12 @@ def measure_partitions(
         _sums(reader, partition, stored, salt, level)
         for partition, stored in zip(asked, opened, strict=True)
     ]
+    # Before the sums: a file that is changed in between does not fit its digest.
+    positions = [reader.digested(stored.position) for stored in opened]
     found = _collect(asked, sums, level)
     beside = {
-        group.morphism_id: reader.digested(stored.position)
-        for group, stored in zip(groups, opened[len(partitions) :], strict=True)
+        group.morphism_id: position
+        for group, position in zip(groups, positions[len(partitions) :], strict=True)
     }
     measured = tuple(
         replace(
@@ -136,10 +138,10 @@ def measure_partitions(
             record_count=numbers.commitment.records,
             rows=numbers.rows,
             commitment=numbers.commitment,
-            position=reader.digested(stored.position),
+            position=position,
             groups=beside.get(partition.morphism_id) if _is_reverse_join(partition) else None,
         )
-        for partition, stored, numbers in zip(partitions, opened, found, strict=False)
+        for partition, position, numbers in zip(partitions, positions, found, strict=False)
     )
     reasons = [
         _contradiction(group, numbers.commitment, measured)
