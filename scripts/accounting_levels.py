@@ -7,7 +7,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "accounting"))
 
-from tampering import CHANGES, FAULTS
+from tampering import CHANGES, FAULTS, LOST_ELEMENTS
 
 _KINDS = {"COUNT": "counts", "COMMIT": "commitments", "DIGEST": "digests"}
 _UNSEEN = "**not seen**"
@@ -40,7 +40,8 @@ SHA-256, where the writer of the data cannot reach them.
 def levels_page() -> str:
     from write_reference import table
 
-    faults = [(one.what, _said(one.at_count), _said(one.at_commit)) for one in FAULTS[1:]]
+    found = (*FAULTS[1:], *LOST_ELEMENTS)
+    faults = [(one.what, _said(one.at_count), _said(one.at_commit)) for one in found]
     changes = [(one.what, _seen(one.at_count), _seen(one.at_commit)) for one in CHANGES[1:]]
     parts = [
         _BEFORE,

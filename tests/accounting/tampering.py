@@ -395,3 +395,24 @@ FAULTS = (
     ),
     Fault("a record that was filtered is put with the errors", _misplace, "", ""),
 )
+
+
+@dataclass(frozen=True, slots=True)
+class LostElement:
+    """An element of an exploded record that a plain filter loses; what is said of it."""
+
+    what: str
+    element: str
+    at_count: str
+    at_commit: str
+
+
+LOST_ELEMENTS = (
+    LostElement(
+        "the first element of an exploded record is lost",
+        "first",
+        "1 missing: BKG_001",
+        "1 missing: BKG_001",
+    ),
+    LostElement("a later element of an exploded record is lost", "second", "", ""),
+)

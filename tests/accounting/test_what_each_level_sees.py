@@ -12,7 +12,8 @@ import pyarrow as pa
 import pytest
 from airline import SMALL, finished_run
 from pyarrow import parquet
-from tampering import CHANGES, COUNT, FAULTS, FILTERED, Run
+from small_runs import Flow, lines_of, open_ledger
+from tampering import CHANGES, COUNT, FAULTS, FILTERED, LOST_ELEMENTS, Run
 
 import lakeproof
 from lakeproof import (
@@ -152,6 +153,16 @@ def test_a_fault_of_the_pipeline_is_seen_where_the_table_says_so(
     verdict = books(spark, tmp_path, rows, level=level).verify()
     assert said_of(verdict) == expected
     assert (tmp_path / "run" / "ACCOUNTING_FAILURE.txt").exists() is bool(expected)
+
+
+@pytest.mark.parametrize("level", [pytest.param("COUNT", marks=pytest.mark.slow), "COMMIT"])
+@pytest.mark.parametrize("lost", LOST_ELEMENTS, ids=lambda lost: lost.element)
+def test_a_lost_element_is_seen_where_the_table_says_so(spark, tmp_path, lost, level):
+    (line,) = lines_of({"id": "BKG_001", "tags": ["first", "second"]})
+    ledger = open_ledger(spark, tmp_path, [line], level=level)
+    exploded = Flow(ledger).explode("tags").frame
+    Flow(ledger, exploded.where(f"tags <> '{lost.element}'")).keep(tmp_path / "out")
+    assert said_of(ledger.verify()) == (lost.at_count if level == COUNT else lost.at_commit)
 
 
 def test_a_record_in_two_partitions_fails_by_both_names_and_passes_where_declared(spark, tmp_path):
