@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     )
     from lakeproof.accounting.document import Ledger, load_ledger
     from lakeproof.accounting.ledger import AccountingLedger
+    from lakeproof.accounting.listening import LedgerListener
     from lakeproof.accounting.run_directory import new_run_directory
     from lakeproof.accounting.thresholds import ErrorThresholds
     from lakeproof.accounting.without_spark.verifying import verify_ledger
@@ -88,6 +89,7 @@ _HOMES = {
     ),
     "lakeproof.accounting.document": ("Ledger", "load_ledger"),
     "lakeproof.accounting.ledger": ("AccountingLedger",),
+    "lakeproof.accounting.listening": ("LedgerListener",),
     "lakeproof.accounting.run_directory": ("new_run_directory",),
     "lakeproof.accounting.thresholds": ("ErrorThresholds",),
     "lakeproof.accounting.without_spark.verifying": ("verify_ledger",),
@@ -184,6 +186,7 @@ __all__ = [
     "LakeproofError",
     "Ledger",
     "LedgerError",
+    "LedgerListener",
     "MultiAggregateConsistencyCheck",
     "NothingSelectedError",
     "OutputAccounting",
