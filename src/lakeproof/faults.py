@@ -27,11 +27,13 @@ POINTS = (
 LEDGER_POINTS = (
     "after_manifest",
     "after_capture",
+    "after_breach",
     "after_input_check",
     "after_verification",
     "after_error_summary",
     "before_ledger",
     "after_ledger",
+    "after_key_list",
     "after_key_lists",
     "after_failure_text",
     "after_failed_ledger",

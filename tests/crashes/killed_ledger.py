@@ -10,6 +10,7 @@ from pathlib import Path
 from accounting.small_runs import Flow
 from lakeproof import faults
 from lakeproof.accounting.ledger import AccountingLedger
+from lakeproof.accounting.thresholds import ErrorThresholds
 from spark_settings import for_few_records
 
 SCHEMA = "id BIGINT, day STRING, price INT"
@@ -30,16 +31,26 @@ def write_input(folder: Path) -> str:
     return str(folder)
 
 
-def run(spark, dataset: str, directory: str, *, lose: bool = False):
-    """The whole pipeline; with `lose` one record vanishes from it, which fails the run."""
+def run(spark, dataset: str, directory: str, fate: str = "keep"):
+    """The whole pipeline.
+
+    To "lose" a record fails the run, and so do its two errors at a "breach"; "whole" families and
+    groups are written with each of their members.
+    """
+    terms = {"thresholds": ErrorThresholds(max_errors=1, early_rows=0)} if fate == "breach" else {}
     ledger = AccountingLedger(
-        "the-run", dataset, directory, spark, input_format="json", schema=SCHEMA
+        "the-run", dataset, directory, spark, input_format="json", schema=SCHEMA, **terms
     )
     ledger.initialize_input("id")
     frame = ledger.input_frame()
-    if lose:
+    if fate == "lose":
         frame = frame.where("id <> 3 OR id IS NULL")
-    Flow(ledger, frame).demand("day IS NOT NULL").where("price > 0").group("day")
+    flow = Flow(ledger, frame).demand("day IS NOT NULL").where("price > 0")
+    if fate == "whole":
+        twice = flow.frame.selectExpr("*", "array(price, price) AS prices")
+        Flow(ledger, twice).explode("prices").group("day", lineage="FULL")
+    else:
+        flow.group("day")
     return ledger.finish()
 
 
@@ -60,7 +71,7 @@ def main(address: str, dataset: str, directory: str, point: str, time: str, fate
 
     spark = SparkSession.builder.remote(address).getOrCreate()
     with for_few_records(spark), faults.armed(point, DyingAt(int(time))):
-        run(spark, dataset, directory, lose=fate == "lose")
+        run(spark, dataset, directory, fate)
 
 
 if __name__ == "__main__":

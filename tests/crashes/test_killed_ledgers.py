@@ -32,9 +32,20 @@ BALANCED = (
     ("before_ledger", 1),
     pytest.param("after_ledger", 1, marks=slow),
 )
+WHOLE = tuple(pytest.param("after_capture", time, marks=slow) for time in (3, 4, 5, 6))
+"""Between the empty arrays, the family, the groups and their members."""
 FAILING = (
-    pytest.param("after_key_lists", marks=slow),
-    "after_failure_text",
+    pytest.param("after_key_list", 1, marks=slow),
+    pytest.param("after_key_list", 2, marks=slow),
+    pytest.param("after_key_lists", 1, marks=slow),
+    ("after_failure_text", 1),
+    pytest.param("after_failed_ledger", 1, marks=slow),
+)
+BREACHED = (
+    pytest.param("after_capture", marks=slow),
+    "after_breach",
+    pytest.param("after_error_summary", marks=slow),
+    pytest.param("after_failure_text", marks=slow),
     pytest.param("after_failed_ledger", marks=slow),
 )
 
@@ -70,7 +81,7 @@ def kill(address: str, dataset: str, directory: Path, point: str, time: int, fat
 
 
 def test_every_point_of_a_ledger_is_killed_here():
-    named = [*BALANCED, *FAILING]
+    named = [*BALANCED, *FAILING, *BREACHED]
     points = [getattr(one, "values", one) for one in named]
     assert {point if isinstance(point, str) else point[0] for point in points} == set(
         faults.LEDGER_POINTS
@@ -102,16 +113,43 @@ def assert_complete(directory: Path) -> None:
     assert (report.exit_code, report.findings) == (0, ())
 
 
-@pytest.mark.parametrize("point", FAILING)
-def test_a_run_killed_while_it_tells_of_its_failure_has_no_ledger(
-    spark, tmp_path, address, dataset, point
+@pytest.mark.parametrize(("point", "time"), WHOLE)
+def test_a_run_killed_between_groups_and_their_members_left_no_ledger(
+    spark, tmp_path, address, dataset, point, time
 ):
     died = tmp_path / "died"
-    kill(address, dataset, died, point, 1, "lose")
+    kill(address, dataset, died, point, time, "whole")
+
+    assert not (died / "ledger.json").exists()
+    assert (died / "adjoint" / "parent_child").exists() == (time >= 4)
+    assert (died / "adjoint" / "reverse_joins").exists() == (time == 6)
+    assert run(spark, dataset, str(tmp_path / "again"), "whole").balanced
+    assert_complete(tmp_path / "again")
+
+
+@pytest.mark.parametrize("point", BREACHED)
+def test_a_run_killed_after_too_many_errors_has_no_ledger(spark, tmp_path, address, dataset, point):
+    died = tmp_path / "died"
+    kill(address, dataset, died, point, 1, "breach")
+
+    assert not (died / "ledger.json").exists()
+    assert len(list(died.glob("errors/error_type=*/*.json"))) == 2
+    told = point in {"after_failure_text", "after_failed_ledger"}
+    assert (died / "ACCOUNTING_FAILURE.txt").exists() == told
+    assert (died / "ledger.failed.json").exists() == (point == "after_failed_ledger")
+    assert run(spark, dataset, str(tmp_path / "again")).balanced
+
+
+@pytest.mark.parametrize(("point", "time"), FAILING)
+def test_a_run_killed_while_it_tells_of_its_failure_has_no_ledger(
+    spark, tmp_path, address, dataset, point, time
+):
+    died = tmp_path / "died"
+    kill(address, dataset, died, point, time, "lose")
 
     assert not (died / "ledger.json").exists()
     assert (died / "discrepancy" / "missing_keys.parquet").exists()
-    assert (died / "ACCOUNTING_FAILURE.txt").exists() == (point != "after_key_lists")
+    assert (died / "ACCOUNTING_FAILURE.txt").exists() == ("key_list" not in point)
     assert (died / "ledger.failed.json").exists() == (point == "after_failed_ledger")
     if point == "after_failed_ledger":
         discrepancy = load_ledger(str(died)).discrepancy

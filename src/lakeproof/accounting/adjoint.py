@@ -23,6 +23,7 @@ from lakeproof.engines.spark.accounting.captures import (
 from lakeproof.engines.spark.accounting.errors import ErrorCapture, Requirement
 from lakeproof.engines.spark.accounting.source_keys import SOURCE
 from lakeproof.errors import ErrorThresholdError, LedgerError
+from lakeproof.faults import reach
 from lakeproof.model.accounting import (
     AdjointType,
     Classification,
@@ -290,6 +291,7 @@ class _BoundStep:
         if not self.storage.exists(place):
             noted = {"breach": told, "errors": errors, "records": records}
             self.storage.write_new(place, f"{json.dumps(noted, ensure_ascii=False)}\n".encode())
+        reach("after_breach")
         problem = ErrorThresholdError(
             f"{told}. {advice}", errors=errors, records=records, structural=structural
         )

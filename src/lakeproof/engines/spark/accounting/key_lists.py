@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from lakeproof.engines.spark.accounting.commitments import commitment_in, total_columns
 from lakeproof.engines.spark.accounting.source_keys import text_sql
 from lakeproof.engines.spark.accounting.stored_keys import SOURCE_KEY
+from lakeproof.faults import reach
 from lakeproof.model.accounting import (
     NOTHING,
     SAMPLES_MAX,
@@ -97,6 +98,7 @@ class JudgedKeys:
             listed = self.frame.where(self._is(kind)).select(*_LISTED)
             # An earlier attempt that was cut short may have left a part of the list.
             listed.write.mode("overwrite").parquet(f"{location.rstrip('/')}/{kind}_keys.parquet")
+            reach("after_key_list")
 
     def release(self) -> None:
         self.frame.unpersist()
