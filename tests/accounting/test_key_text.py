@@ -74,10 +74,6 @@ def test_sums_add_like_multisets():
     assert summed() == NOTHING
     assert summed("a", "b", "a") == summed("a") + summed("b", "a")
     assert summed("a", "a") != summed("a", "b")
-    weighted = Summer(SALT, Level.COMMIT)
-    weighted.add("a")
-    weighted.add("b", weight=0)
-    assert weighted.commitment == summed("a")
 
 
 def test_at_level_count_records_are_only_counted():

@@ -225,6 +225,11 @@ def test_trace_lists_what_a_failed_run_lost(lakeproof, tmp_path):
     assert (done.exit_code, done.stdout) == (0, "BKG_007\nBKG_008\n2 missing records\n")
 
 
+def test_a_total_is_the_group_without_columns(lakeproof, tmp_path):
+    done = lakeproof("ledger", "trace", make_run(tmp_path), "--group", "{}")
+    assert "the group names nothing, and the step grouped by day" in done.stderr
+
+
 @pytest.mark.parametrize("command", ["show", "verify", "trace"])
 def test_no_ledger_is_a_usage_error_that_names_the_place(lakeproof, tmp_path, command):
     options = ("--missing",) if command == "trace" else ()

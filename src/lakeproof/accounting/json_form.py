@@ -18,7 +18,7 @@ from typing import Any, TypeVar, cast, get_args, get_origin, get_type_hints
 
 from lakeproof.errors import LedgerError
 from lakeproof.model.accounting import LIMBS, Commitment
-from lakeproof.model.printable import printable
+from lakeproof.model.printable import counted, printable
 
 _SHOWN_CHARACTERS_MAX = 60
 _HEX = re.compile("[0-9a-f]+")
@@ -177,8 +177,12 @@ class TreeReader:
         for name in members.keys() - {"records", "limbs"}:
             self.unknown[_pointer((*path, name))] = members[name]
         if len(limbs) not in {0, LIMBS}:
-            told = f"must hold {LIMBS} numbers or none, found {len(limbs)}"
-            raise self._refusal((*path, "limbs"), told)
+            named = ".".join(map(printable, (*path, "limbs")))
+            raise LedgerError(
+                f"{self.where}: {named} holds {counted(len(limbs), 'number')}, and this version of "
+                f"Lakeproof adds keys up in {LIMBS}. Read it with the version that wrote it, which "
+                "manifest.json names"
+            )
         return Commitment(records, tuple(self._limb(one, (*path, "limbs")) for one in limbs))
 
     def _limb(self, value: object, path: tuple[str, ...]) -> int:

@@ -42,7 +42,6 @@ if TYPE_CHECKING:
 Verdict: TypeAlias = Verification | AccountingDiscrepancy
 
 REPEATED_KEYS_FILE = "repeated_source_keys.parquet"
-BREACHED = "Error threshold exceeded"
 _SHOWN_MAX = 10
 
 ErrorsByPlace: TypeAlias = Mapping[str, Sequence[Mapping[str, Any]]]
@@ -131,7 +130,7 @@ def judge_stopped(books: Books, breach: str) -> Judged:
     from lakeproof.engines.spark.accounting.error_summary import error_counts
 
     equations = equations_of([item.accounting for item in books.inputs], ())
-    reason = f"{BREACHED}: {breach}"
+    reason = f"Error threshold exceeded: {breach}"
     verdict = AccountingDiscrepancy(
         message=reason,
         input_count=equations[0].source.total_records,

@@ -128,9 +128,10 @@ def _group(text: str) -> dict[str, object]:
         found = json.loads(text)
     except ValueError:
         found = None
-    if not isinstance(found, dict) or not found:
+    if not isinstance(found, dict):
         raise click.BadParameter(
-            'write each group column as JSON: {"flight_date": "2025-01-31"}', param_hint="--group"
+            'write each group column as JSON: {"flight_date": "2025-01-31"}, or {} for a total',
+            param_hint="--group",
         )
     return found
 

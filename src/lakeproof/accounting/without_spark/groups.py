@@ -14,7 +14,7 @@ from lakeproof.accounting.without_spark.records.json_text import Number
 from lakeproof.accounting.without_spark.records.values import value_of_json, value_of_text
 from lakeproof.accounting.without_spark.stored_partitions import StoredPartition
 from lakeproof.errors import LedgerError
-from lakeproof.model.accounting import LIMBS, Commitment, KeyColumn, Level
+from lakeproof.model.accounting import Commitment, KeyColumn, Level
 from lakeproof.model.canonical import encode_key
 
 _KEY: Final = KeyColumn("group_key", "struct")
@@ -36,13 +36,8 @@ def group_text(values: Mapping[str, object]) -> str:
 
 def stored_groups(groups: StoredPartition, level: Level) -> Iterator[Group]:
     """The groups of a step, in no order."""
-    numbers = ["records", *(f"limb_{number}" for number in range(LIMBS))]
-    columns = [_KEY, *(KeyColumn(name, "bigint") for name in numbers)]
-    for key, records, *limbs in groups.dataset.rows(columns):
-        values = key if isinstance(key, Mapping) else {}
-        sums = tuple(limb if isinstance(limb, int) else 0 for limb in limbs)
-        count = records if isinstance(records, int) else 0
-        yield Group(group_text(values), Commitment(count, sums if level == Level.COMMIT else ()))
+    for made_of, (key,) in groups.groups(level, [_KEY]):
+        yield Group(group_text(key if isinstance(key, Mapping) else {}), made_of)
 
 
 def group_columns(stored: StoredPartition) -> tuple[KeyColumn, ...]:

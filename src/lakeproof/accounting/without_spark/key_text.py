@@ -146,11 +146,6 @@ class Summer:
             seed = bytes.fromhex(hash_seeds(salt)[0])
             self._digest = partial(digest, seed=digest(seed, _SPARK_SEED))
 
-    def add(self, text: str, weight: int = 1) -> None:
-        """One row of the record; only a weight of 1 accounts for it."""
-        if weight:
-            self.add_all((text,))
-
     def add_all(self, texts: Iterable[str]) -> None:
         """One record for each text, some thousands at a time."""
         following = iter(texts)

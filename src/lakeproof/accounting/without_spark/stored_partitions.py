@@ -15,6 +15,7 @@ from lakeproof.model.accounting import (
     GROUPS_FOLDER,
     LIMBS,
     NO_KEY,
+    NOTHING,
     AdjointType,
     Commitment,
     DatasetPosition,
@@ -23,7 +24,7 @@ from lakeproof.model.accounting import (
     Level,
     OutputPartition,
 )
-from lakeproof.model.places import format_of_packed
+from lakeproof.model.stored_format import stored_format
 
 _WEIGHT: Final = KeyColumn("_lakeproof_weight", "int")
 _SOURCE: Final = KeyColumn("_lakeproof_source", "string")
@@ -79,18 +80,22 @@ class StoredPartition:
     def commitment(self, salt: str, level: Level) -> Commitment:
         """The records that storage holds."""
         if self.partition.adjoint_type is AdjointType.GroupCommitments:
-            return self._of_groups(level)
+            nothing = NOTHING if level == Level.COMMIT else Commitment()
+            return sum((found for found, _ in self.groups(level)), nothing)
         summer = Summer(salt, level)
         summer.add_all(text for text, weight, _ in self.members() if weight)
         return summer.commitment
 
-    def _of_groups(self, level: Level) -> Commitment:
-        """What the groups say that they were made of."""
+    def groups(
+        self, level: Level, others: Sequence[KeyColumn] = ()
+    ) -> Iterator[tuple[Commitment, tuple[object, ...]]]:
+        """What each group says that it was made of, and these other columns."""
         names = ["records", *(f"limb_{number}" for number in range(LIMBS))]
-        sums = [0] * len(names)
-        for values in self.dataset.rows([KeyColumn(name, "bigint") for name in names]):
-            sums = [total + _number(value) for total, value in zip(sums, values, strict=True)]
-        return Commitment(sums[0], tuple(sums[1:]) if level == Level.COMMIT else ())
+        sums = [KeyColumn(name, "bigint") for name in names]
+        for values in self.dataset.rows([*sums, *others]):
+            records, *limbs = map(_number, values[: len(sums)])
+            kept = tuple(limbs) if level == Level.COMMIT else ()
+            yield Commitment(records, kept), values[len(sums) :]
 
 
 def _number(value: object) -> int:
@@ -115,7 +120,7 @@ def open_partition(
     files = LocalStorage().files(path)
     if position.files and place == given and not LocalStorage().exists(path):
         raise UnreadableError(f"{place} is not on this machine")
-    format_name = position.format or _format_of(partition, files)
+    format_name = position.format or stored_format(partition, files)
     options = {name.lower(): text for name, text in position.options.items()}
     if format_name == "csv":
         options = {"header": "true"} | options
@@ -123,14 +128,6 @@ def open_partition(
     return StoredPartition(
         partition, Dataset(position, path, tuple(file.path for file in files)), files, key
     )
-
-
-def _format_of(partition: OutputPartition, files: Sequence[FileDigest]) -> str:
-    """As the run itself takes it: error records are JSON lines, the rest Parquet."""
-    default = "json" if partition.adjoint_type is AdjointType.ErrorRecords else "parquet"
-    for file in files[:1]:
-        return format_of_packed(file.path) or default
-    return default
 
 
 def groups_of(partition: OutputPartition, directory: str) -> StoredPartition:

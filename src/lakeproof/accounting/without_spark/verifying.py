@@ -235,9 +235,9 @@ class _Verifier:
         since = len(self.notes.findings)
         if records is not None:
             self.notes.compare(COUNT, COUNTED, f"{name}: records", records, found.records)
-        hashed = self.ledger.level == Level.COMMIT and committed is not None
-        if hashed and committed is not None and committed.limbs:
+        sums = ""
+        if self.ledger.level == Level.COMMIT and committed is not None and committed.limbs:
             self.notes.compare(COMMIT, COMMITTED, f"{name}: commitment", committed, found)
-        sums = "and commitment " if hashed else ""
+            sums = "and commitment "
         told = f"{name}: count {sums}of {counted(found.records, 'record')}{where}"
         self.notes.done(told, since)

@@ -83,7 +83,9 @@ class Dataset:
         root = Path(self.location)
         file = root if root.is_file() else root / path
         if self.position.format == "parquet":
-            return parquet_rows(file, path, columns)
+            options = {name.lower(): text.lower() for name, text in self.position.options.items()}
+            is_flat = options.get("recursivefilelookup") == "true"
+            return parquet_rows(file, file.name if is_flat else path, columns)
         if self.position.format not in _FORMATS:
             raise NotCheckableError(self.obstacle)
         is_csv = self.position.format == "csv"

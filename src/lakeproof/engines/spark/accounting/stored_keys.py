@@ -30,7 +30,7 @@ from lakeproof.model.accounting import (
 from lakeproof.model.column import folded
 from lakeproof.model.names import quote
 from lakeproof.model.nearest import nearest
-from lakeproof.model.places import format_of_packed
+from lakeproof.model.stored_format import stored_format
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -63,7 +63,7 @@ def open_files(
     position = DatasetPosition(
         kind="files",
         location=partition.adjoint_location,
-        format=_format_of(partition, files),
+        format=stored_format(partition, files),
         options=_options_of(partition),
         files=tuple(files),
     )
@@ -87,21 +87,6 @@ def unreadable(partition: OutputPartition, problem: Exception) -> LedgerError:
         f"partition {partition.name} at {partition.adjoint_location} cannot be read: "
         f"{message_without_values(problem)}. Mend or restore the files, then verify again"
     )
-
-
-def _format_of(partition: OutputPartition, files: Sequence[FileDigest]) -> str:
-    """As given, else as the files' endings say: error records are JSON lines, the rest Parquet."""
-    is_error = partition.adjoint_type is AdjointType.ErrorRecords
-    default = "json" if is_error else "parquet"
-    if partition.format:
-        return partition.format.lower()
-    found = sorted({format_of_packed(file.path) or default for file in files})
-    if len(found) > 1:
-        raise LedgerError(
-            f"partition {partition.name}: {partition.adjoint_location} holds files of several "
-            f"formats ({', '.join(found)}). Name one by `format`, or keep them apart"
-        )
-    return found[0] if found else default
 
 
 def _options_of(partition: OutputPartition) -> Mapping[str, str]:
