@@ -366,6 +366,38 @@ def test_parquet_keys_of_every_type_are_those_of_spark(spark, tmp_path):
     same_records(spark, old, ["ts", "k"], format="parquet")
 
 
+RETYPED = {
+    "n": ("DECIMAL(12,2)", pa.array([5, 7], pa.int32())),
+    "day": ("DATE", pa.array([5, 7], pa.int32())),
+    "at": ("TIMESTAMP", pa.array([datetime(2024, 1, 31), None], pa.timestamp("us"))),  # noqa: DTZ001
+    "wall": (
+        "TIMESTAMP_NTZ",
+        pa.array([None, datetime(2024, 1, 31, tzinfo=UTC)], pa.timestamp("us", "UTC")),
+    ),
+    "midnight": ("TIMESTAMP_NTZ", pa.array([date(2024, 1, 31), None])),
+    "x": ("BINARY", pa.array(["a", None])),
+    "s": ("STRING", pa.array([b"a", None])),
+}
+
+
+def test_parquet_keys_of_another_declared_type_are_those_of_spark(spark, tmp_path):
+    place = tmp_path / "s=folder"
+    place.mkdir()
+    table = pa.table({name: values for name, (_, values) in RETYPED.items()})
+    pq.write_table(table, place / "f.parquet")
+    schema = ", ".join(f"{name} {kind}" for name, (kind, _) in RETYPED.items())
+    terms = {"format": "parquet", "schema": schema}
+    assert all(
+        '"s":["s","folder"]' in key for key in same_records(spark, tmp_path, list(RETYPED), **terms)
+    )
+    # Read recursively, folders have no say.
+    found = same_records(
+        spark, tmp_path, list(RETYPED), options={"recursiveFileLookup": "true"}, **terms
+    )
+    assert any('"s":["s","a"]' in key for key in found)
+    same_records(spark, place, ["at"], **terms)
+
+
 def test_keys_out_of_json_and_csv_are_those_of_spark(spark, tmp_path):
     places = write_lines(tmp_path / "lines")
     found = same_records(spark, places["json"], ["id"], format="json", schema="id STRING, n INT")

@@ -13,7 +13,7 @@ from verifier_reports import change_rows, texts, told
 
 from lakeproof.accounting.without_spark.verifying import verify_ledger
 from lakeproof.errors import LedgerError
-from lakeproof.model.accounting import DatasetPosition, Level, Lineage
+from lakeproof.model.accounting import Commitment, DatasetPosition, Level, Lineage
 
 
 @pytest.mark.parametrize("lineage", [Lineage.KEY_DERIVABLE, Lineage.FULL])
@@ -26,6 +26,19 @@ def test_a_run_as_it_was_left_is_verified(tmp_path, level, lineage):
     assert f"input: digests of 1 file in {tmp_path / 'input'}" in report.checked
     sums = "count and commitment" if level is Level.COMMIT else "count"
     assert f"partition FILTERED(positive): {sums} of 1 record" in report.checked
+
+
+def test_a_commitment_that_the_ledger_lacks_is_not_called_checked(tmp_path):
+    run = make_run(tmp_path)
+
+    def emptied(ledger):
+        own = ledger.output_accounting
+        parts = [replace(part, commitment=Commitment(part.record_count)) for part in own.partitions]
+        return replace(ledger, output_accounting=replace(own, partitions=tuple(parts)))
+
+    edit_ledger(run, emptied)
+    checked = verify_ledger(run).checked
+    assert "partition FILTERED(positive): count of 1 record" in checked
 
 
 def test_the_verifier_loads_no_spark(tmp_path):

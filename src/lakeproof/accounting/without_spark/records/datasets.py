@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,6 +15,7 @@ from lakeproof.accounting.without_spark.records.arrow import parquet_rows, table
 from lakeproof.accounting.without_spark.records.reading import NotCheckableError, Row, TextReading
 from lakeproof.accounting.without_spark.records.text_files import check_options, csv_rows, json_rows
 from lakeproof.model.accounting import NO_KEY, DatasetPosition, KeyColumn
+from lakeproof.model.column import base_type
 
 _FORMATS: Final = ("parquet", "json", "csv")
 _TABLES: Final = ("delta", "iceberg")
@@ -60,9 +63,11 @@ class Dataset:
         if self.position.kind in _TABLES:
             yield from self._table_identities(columns, width, has_null_keys=has_null_keys)
             return
+        declared = _declared(columns)
         for path in self.paths:
-            for values, mark in self._file_rows(path, columns):
-                text = key_text(_as_declared(values[:width], key), key)
+            for stored, mark in self._file_rows(path, columns):
+                values = declared(stored)
+                text = key_text(values[:width], key)
                 yield positional_text(path, mark) if text is None else text, values[width:]
 
     def _table_identities(
@@ -100,16 +105,45 @@ class Dataset:
         return read(file, path, columns, reading)
 
 
-def _as_declared(values: tuple[object, ...], key: Sequence[KeyColumn]) -> tuple[object, ...]:
-    """A text that Parquet stores as bytes without a mark: the declared type says what it is."""
-    if not any(isinstance(value, bytes) for value in values):
-        return values
-    return tuple(
-        value.decode("utf-8", "surrogateescape")
-        if isinstance(value, bytes) and column.type_text == "string"
-        else value
-        for value, column in zip(values, key, strict=True)
-    )
+def _instant(value: datetime) -> datetime:
+    return value if value.tzinfo else value.replace(tzinfo=UTC)
+
+
+def _wall_time(value: datetime) -> datetime:
+    return value.astimezone(UTC).replace(tzinfo=None) if value.tzinfo else value
+
+
+_AS: Final[Mapping[str, Mapping[type, Callable[[Any], object]]]] = {
+    "string": {bytes: lambda value: value.decode("utf-8", "surrogateescape")},
+    "binary": {str: lambda value: value.encode("utf-8", "surrogateescape")},
+    "decimal": {int: Decimal},
+    "date": {int: lambda value: date(1970, 1, 1) + timedelta(days=value)},
+    "timestamp": {datetime: _instant},
+    "timestamp_ntz": {
+        datetime: _wall_time,
+        date: lambda value: datetime(value.year, value.month, value.day),  # noqa: DTZ001 (no zone)
+    },
+}
+"""What Spark makes of values that Parquet stores as another type than the declared one."""
+
+
+def _declared(
+    columns: Sequence[KeyColumn],
+) -> Callable[[tuple[object, ...]], tuple[object, ...]]:
+    """How a row as it is stored becomes one of the declared types."""
+    casts = [_AS.get(base_type(column.type_text), {}) for column in columns]
+    if not any(casts):
+        return lambda values: values
+
+    def cast(values: tuple[object, ...]) -> tuple[object, ...]:
+        return tuple(
+            [
+                known[type(value)](value) if type(value) in known else value
+                for value, known in zip(values, casts, strict=True)
+            ]
+        )
+
+    return cast
 
 
 def schema_columns(schema_text: str) -> tuple[KeyColumn, ...]:
