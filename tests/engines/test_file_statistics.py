@@ -171,14 +171,19 @@ def test_what_is_stated_holds_for_every_type(lake, kind):
 
 
 def test_a_moment_before_whole_minutes_is_between_its_bounds_in_any_zone(lake):
-    zone = lake.spark.conf.get("spark.sql.session.timeZone")
-    lake.spark.conf.set("spark.sql.session.timeZone", "Europe/Berlin")
-    try:
+    zone = "spark.sql.session.timeZone"
+    with under(lake.spark, {zone: "Europe/Berlin"}):
         table = lake.make("delta", "old_zone", "ts TIMESTAMP", "(TIMESTAMP '1850-06-01 12:00:00')")
-        lake.spark.conf.set("spark.sql.session.timeZone", "America/New_York")
+    with under(lake.spark, {zone: "America/New_York"}):
         _, found = lake.checked(table, ("ts",))
-    finally:
-        lake.spark.conf.set("spark.sql.session.timeZone", zone)
+    assert found["ts",][0]["low"] is not None
+
+
+def test_a_moment_keeps_its_zone_whatever_a_timestamp_is_in_the_session(lake):
+    with under(lake.spark, {"spark.sql.session.timeZone": "America/Los_Angeles"}):
+        table = lake.make("delta", "zoned", "ts TIMESTAMP", "(TIMESTAMP '2024-06-01 12:00:00')")
+        with under(lake.spark, {"spark.sql.timestampType": "TIMESTAMP_NTZ"}):
+            _, found = lake.checked(table, ("ts",))
     assert found["ts",][0]["low"] is not None
 
 

@@ -116,13 +116,16 @@ def test_a_run_past_its_limit_still_has_a_result_for_every_rule(spark, orders):
     assert {result.status for result in results} <= {"error", "failed"}
 
 
-def test_skipping_corrupt_files_is_refused(spark, orders):
-    spark.conf.set("spark.sql.files.ignoreCorruptFiles", "true")
-    try:
-        with pytest.raises(EngineUnavailableError, match="ignoreCorruptFiles"):
-            run_checks(spark, good_rules(orders, 1))
-    finally:
-        spark.conf.unset("spark.sql.files.ignoreCorruptFiles")
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("spark.sql.files.ignoreCorruptFiles", "true"),
+        ("spark.sql.timestampType", "TIMESTAMP_NTZ"),
+    ],
+)
+def test_a_setting_that_would_change_answers_is_refused(spark, orders, name, value):
+    with under(spark, {name: value}), pytest.raises(EngineUnavailableError, match=name):
+        run_checks(spark, good_rules(orders, 1))
 
 
 def test_an_unreachable_store_raises_before_the_first_rule(spark, orders):

@@ -44,6 +44,7 @@ from lakeproof.engines.spark.safe_sql import (
     ensure_read_only_query,
     ensure_row_predicate,
 )
+from lakeproof.engines.spark.session_settings import require_settings
 from lakeproof.engines.spark.stand_ins import StandIns, view_of
 from lakeproof.engines.spark.statistics.facts import file_facts
 from lakeproof.engines.spark.values import values_view
@@ -67,14 +68,6 @@ from lakeproof.planning.tables import NOTHING_DECLARED, STAND_IN, PinnedTable
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
-
-_MUST_BE_OFF = {
-    "spark.sql.files.ignoreCorruptFiles": "unreadable files would be skipped without a word",
-    "spark.sql.files.ignoreMissingFiles": "missing files would be skipped without a word",
-    "spark.sql.parser.escapedStringLiterals": "texts in rules would be read with other escapes",
-    "spark.sql.caseSensitive": "columns that differ only in case would be taken for one",
-    "spark.sql.ansi.doubleQuotedIdentifiers": "texts in rules would be read as columns",
-}
 
 
 def require_condition(sql: str, type_text: str) -> None:
@@ -109,18 +102,7 @@ class SparkEngine:
 
     def ensure_settings(self) -> None:
         """Refuse a session whose settings would give other answers; reads nothing."""
-        try:
-            settings = {name: self._spark.conf.get(name, "false") for name in _MUST_BE_OFF}
-        except Exception as problem:
-            raise EngineUnavailableError(
-                f"the Spark session cannot be used: {short_message(problem)}"
-            ) from problem
-        for name, value in settings.items():
-            if str(value).lower() == "true":
-                raise EngineUnavailableError(
-                    f"{name} is on, so that {_MUST_BE_OFF[name]}. "
-                    f"Turn it off: spark.conf.set({name!r}, 'false')"
-                )
+        require_settings(self._spark)
 
     def pin(
         self,

@@ -43,7 +43,7 @@ _ROWS = "stats.numRecords"
 _WITH_ZONE = "(Z|[+-][0-9]{2}:[0-9]{2}(:[0-9]{2})?)$"
 _WALL_TIME = "^[0-9]{4,6}-[0-9]{2}-[0-9]{2}[T ][0-9:.]+$"
 _DAY = "^[0-9]{4,6}-[0-9]{2}-[0-9]{2}$"
-_WHOLE_MINUTES_SINCE = "TIMESTAMP '1973-01-01 00:00:00Z'"
+_WHOLE_MINUTES_SINCE = "TIMESTAMP_LTZ '1973-01-01 00:00:00Z'"
 """Before, some zones were off by seconds, which the text of a moment leaves out."""
 
 
@@ -178,7 +178,7 @@ def _bounds(family: TypeFamily, low: str, high: str) -> tuple[str, str]:
         case TypeFamily.DATE:
             return _moment(low, "DATE", _DAY), _moment(high, "DATE", _DAY)
         case TypeFamily.TIMESTAMP:
-            low, high = (_moment(text, "TIMESTAMP", _WITH_ZONE) for text in (low, high))
+            low, high = (_moment(text, "TIMESTAMP_LTZ", _WITH_ZONE) for text in (low, high))
             return _moved(low, "-"), _moved(high, "+")
         case TypeFamily.TIMESTAMP_NTZ:
             low, high = (_moment(text, "TIMESTAMP_NTZ", _WALL_TIME) for text in (low, high))

@@ -15,6 +15,7 @@ from lakeproof.engines.spark.statistics.stated import (
     Stated,
     StatedFiles,
     WantedColumns,
+    type_sql,
     wanted_columns,
 )
 from lakeproof.model.column import Column, TypeFamily, folded
@@ -85,9 +86,9 @@ def _items(stated: StatedFiles, wanted: WantedColumns) -> Iterator[str]:
 def _facts_sql(of: Stated, column: Column) -> tuple[str, ...]:
     if not (of.low and of.high):
         is_other = column.family is TypeFamily.OTHER
-        nothing = "NULL" if is_other else f"CAST(NULL AS {column.type_text})"
+        nothing = "NULL" if is_other else f"CAST(NULL AS {type_sql(column)})"
         return of.nulls, of.nans, nothing, nothing, "false"
-    low, high = (f"CAST({bound} AS {column.type_text})" for bound in (of.low, of.high))
+    low, high = (f"CAST({bound} AS {type_sql(column)})" for bound in (of.low, of.high))
     # A file without bounds has none that rows hold.
     is_exact = f"{of.is_exact} AND {low} IS NOT NULL AND {high} IS NOT NULL"
     return of.nulls, of.nans, low, high, is_exact

@@ -72,6 +72,11 @@ def path_sql(path: Collection[str]) -> str:
     return ".".join(map(quote, path))
 
 
+def type_sql(column: Column) -> str:
+    """The column's type in SQL: what TIMESTAMP means there, a setting of the session says."""
+    return "TIMESTAMP_LTZ" if column.family is TypeFamily.TIMESTAMP else column.type_text
+
+
 def has_bounds(column: Column) -> bool:
     """Whether values of this type lie between a low and a high as Spark compares them."""
     family = column.family
