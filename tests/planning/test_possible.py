@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import sqlite3
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -103,6 +104,11 @@ FLOATS = FileFacts("files", {("x",): facts_of("x", "double", "x_nans")}, rows="r
         "n IN (1, CAST(2 AS DOUBLE))",
         "s > (CAST('9' AS INT))",
         "s > -'5'",
+        "+s > '50'",
+        "s > + '50'",
+        "NOT (\n+ (s) > '50')",
+        "array_contains(array(n > 1, n > 2), true)",
+        "array_contains(array(n > 1), false)",
         "s > 5",
         "n > '5'",
         "n + 1 > 5",
@@ -116,6 +122,22 @@ FLOATS = FileFacts("files", {("x",): facts_of("x", "double", "x_nans")}, rows="r
 def test_what_is_not_understood_may_be_anything(condition):
     facts = FLOATS if "x" in condition.split()[0] else FACTS
     assert possible(condition, facts) == ANYTHING
+
+
+@pytest.mark.parametrize("condition", ["x >= 0", "NOT (x < 2.5)", "x = 1 OR isnan(x)"])
+def test_a_condition_that_is_kept_from_being_pushed_down_is_read(condition):
+    wrapped = f"array_contains(array(\n{condition}\n), true)"
+    assert possible(wrapped, FLOATS) == possible(condition, FLOATS) != ANYTHING
+
+
+def test_a_sum_is_no_sign():
+    assert possible("n > 5 AND n + 1 > 2", FACTS).true != "true"
+
+
+def test_a_word_that_may_be_a_column_is_not_asked_without_it():
+    facts = replace(FACTS, partitions=frozenset({"part"}))
+    assert possible("part = 'a'", facts) != ANYTHING
+    assert possible("part = 'a' OR upper(CURRENT_USER) = 'A'", facts) == ANYTHING
 
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)

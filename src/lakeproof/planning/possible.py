@@ -10,9 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 
 import sqlglot
-from sqlglot import exp
+from sqlglot import TokenType, exp
 
 from lakeproof.model.column import Column, TypeFamily, folded
 
@@ -26,6 +27,21 @@ _MOMENTS = {
 
 _TEXT = "text"
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]*)?(e[+-]?[0-9]+)?", re.IGNORECASE)
+_OPERAND_ENDS = frozenset(
+    {
+        TokenType.VAR,
+        TokenType.IDENTIFIER,
+        TokenType.NUMBER,
+        TokenType.STRING,
+        TokenType.R_PAREN,
+        TokenType.R_BRACKET,
+    }
+)
+"""After one of these `+` adds; after anything else it stands before a value."""
+
+_NAMED_LIKE_COLUMNS = re.compile(r"\b(current_\w+|session_user|local\w+)\b", re.IGNORECASE)
+"""Words that mean a column where the table has one, and something else where it has none."""
+
 _LISTED_MAX = 50
 """A longer list decides hardly ever: a file must hold one value, or none between the listed."""
 
@@ -101,17 +117,34 @@ def possible(condition: str, facts: FileFacts, *, is_clocked: bool = False) -> P
     """
     if not condition.strip():
         return ALWAYS
-    try:
-        parsed = sqlglot.parse_one(condition, dialect="spark")
-    except sqlglot.errors.SqlglotError:
+    parsed = parsed_sql(condition)
+    if parsed is None:
         return ANYTHING
     names = {folded(column.parts[0].name) for column in parsed.find_all(exp.Column)}
-    if names and names <= facts.partitions and not is_clocked and not parsed.find(exp.Query):
+    is_stable = not (is_clocked or parsed.find(exp.Query) or _NAMED_LIKE_COLUMNS.search(condition))
+    if names and names <= facts.partitions and is_stable:
         inside = f"(\n{condition}\n)"
         return Possible(
             f"coalesce({inside}, false)", f"coalesce(NOT {inside}, false)", f"{inside} IS NULL"
         )
     return _Reader(facts).read(parsed)
+
+
+def parsed_sql(text: str) -> exp.Expr | None:
+    """The expression as sqlglot reads it; None where it reads another one than Spark.
+
+    Spark makes a number of the text behind a `+`, which sqlglot drops.
+    """
+    try:
+        tokens = sqlglot.tokenize(text, read="spark")
+        kinds = [TokenType.L_PAREN, *(token.token_type for token in tokens)]
+        is_signed = any(
+            kind is TokenType.PLUS and before not in _OPERAND_ENDS
+            for before, kind in pairwise(kinds)
+        )
+        return None if is_signed else sqlglot.parse_one(text, dialect="spark")
+    except sqlglot.errors.SqlglotError:
+        return None
 
 
 def both(*conditions: str) -> str:
@@ -200,6 +233,16 @@ class _Reader:
             self._compared(node.this, exp.GTE, node.args["low"]),
             self._compared(node.this, exp.LTE, node.args["high"]),
         )
+
+    def wrapped(self, node: exp.Expr) -> Possible:
+        """`array_contains(array(condition), true)` is the condition, kept from being pushed down.
+
+        Of a NULL alone it is not known whether it is true: NULL.
+        """
+        held, value = node.this, node.expression
+        values = held.expressions if isinstance(held, exp.Array) else []
+        is_true = isinstance(value, exp.Boolean) and value.this
+        return self.read(values[0]) if len(values) == 1 and is_true else ANYTHING
 
     def membership(self, node: exp.Expr) -> Possible:
         """`column IN (values)`: equal to one of them."""
@@ -318,6 +361,7 @@ _READERS: Mapping[type[exp.Expr], Callable[[_Reader, exp.Expr], Possible]] = {
     exp.Or: _Reader.disjunction,
     exp.Is: _Reader.presence,
     exp.IsNan: _Reader.is_nan,
+    exp.ArrayContains: _Reader.wrapped,
     exp.Between: _Reader.between,
     exp.In: _Reader.membership,
     **dict.fromkeys(_FLIPPED, _Reader.comparison),

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-import sqlglot
 from sqlglot import exp
 
 from lakeproof.checks.kinds import column_expression
@@ -26,6 +25,7 @@ from lakeproof.planning.possible import (
     Possible,
     both,
     either,
+    parsed_sql,
     path_of,
     possible,
 )
@@ -89,11 +89,20 @@ class StatisticsStep:
         """The files that must be read."""
         return f"SELECT {self.path} AS path FROM {self.files} WHERE {_READ}"
 
-    def sample_sql(self, files: int, seed: int, *, is_unread: bool) -> str:
-        """So many files to look into, others for another seed; only such as are not read."""
-        among = f" WHERE NOT {_READ}" if is_unread else ""
-        order = f"ORDER BY xxhash64({self.path}, {seed}L), {self.path} LIMIT {files}"
-        return f"SELECT {self.path} AS path FROM {self.files}{among} {order}"
+    def sample_sql(self, files: int, seed: int, *, is_unread: bool, after: str = "") -> str:
+        """So many files to look into, others for another seed; only such as are not read.
+
+        With `after` those that follow this one.
+        """
+        place = f"xxhash64({self.path}, {seed}L)"
+        among = [f"NOT {_READ}"] if is_unread else []
+        if after:
+            last = text_literal(after).sql("spark")
+            left_off = f"xxhash64({last}, {seed}L)"
+            among.append(f"({place} > {left_off} OR {place} = {left_off} AND {self.path} > {last})")
+        where = f" WHERE {' AND '.join(among)}" if among else ""
+        order = f"ORDER BY {place}, {self.path} LIMIT {files}"
+        return f"SELECT {self.path} AS path FROM {self.files}{where} {order}"
 
     def values_sql(self, rule_ids: Iterable[str], paths: Sequence[str]) -> str:
         """What the statistics say of some files only, for rules that are proven."""
@@ -136,11 +145,8 @@ def mentioned_columns(plan: TablePlan) -> frozenset[tuple[str, ...]]:
 
 
 def _paths_in(text: str) -> Iterable[tuple[str, ...]]:
-    try:
-        parsed = sqlglot.parse_one(text, dialect="spark")
-    except sqlglot.errors.SqlglotError:
-        return
-    for node in parsed.find_all(exp.Dot, exp.Column):
+    parsed = parsed_sql(text)
+    for node in parsed.find_all(exp.Dot, exp.Column) if parsed is not None else ():
         path = path_of(node)
         if path:
             yield path
@@ -222,9 +228,8 @@ class _Draft:
     def _measured(self, taken: Measurement, scope: Possible) -> tuple[str, str, str]:
         """The aggregate, what a file adds to it, and when the file must be read for it."""
         unknown = "sum", "CAST(NULL AS BIGINT)", TRUE
-        try:
-            found = sqlglot.parse_one(taken.sql, dialect="spark")
-        except sqlglot.errors.SqlglotError:
+        found = parsed_sql(taken.sql)
+        if found is None:
             return unknown
         of = found.this if isinstance(found, exp.Filter) else found
         if isinstance(of, exp.Max | exp.Min) and not of.expressions:
@@ -247,8 +252,9 @@ class _Draft:
             f"NOT coalesce({column.is_exact}, false)",
             f"NOT coalesce({self._is_whole}, false)",
         )
-        if column.column.family is TypeFamily.FLOAT:  # which zero, and whether NaN
-            doubt = either(doubt, f"coalesce({bound} = 0 OR {column.nans} > 0, true)")
+        if column.column.family is TypeFamily.FLOAT:  # which zero; and NaN is above every number
+            is_nan = f" OR {column.nans} > 0" if is_max else ""
+            doubt = either(doubt, f"coalesce({bound} = 0{is_nan}, true)")
         has_value = f"NOT coalesce({column.nulls} = {self.facts.rows}, false)"
         present = both(scope.true, has_value)
         return "max" if is_max else "min", f"if({present}, {value}, NULL)", both(present, doubt)
