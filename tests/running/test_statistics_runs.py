@@ -13,6 +13,8 @@ from pyspark.sql.functions import expr
 
 from lakeproof import QualityCheck, load_contract, plan, run_checks
 from lakeproof.config import Config, TableSettings
+from lakeproof.engines.spark.engine import SparkEngine
+from lakeproof.running import verifying
 from oracle.kept_state import store_in
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -185,7 +187,8 @@ def test_a_first_run_that_follows_changes_takes_what_is_proven(spark):
 
 
 @pytest.mark.parametrize("table_format", PREFIXES)
-def test_statistics_that_lie_are_found_and_named(spark, table_format):
+def test_statistics_that_lie_are_found_and_named(spark, table_format, monkeypatch):
+    monkeypatch.setattr(verifying, "FILES_AT_ONCE", 12)
     name = f"{PREFIXES[table_format]}.lying"
     spark.sql(f"DROP TABLE IF EXISTS {name}")
     rows = spark.range(ROWS).selectExpr(*ROWS_SQL).repartitionByRange(FEW_FILES, "id")
@@ -203,10 +206,19 @@ def test_statistics_that_lie_are_found_and_named(spark, table_format):
     assert 0 < fooled.failing_rows < sum(number % 90 > 50 for number in range(ROWS))
     (sound,) = run_checks(spark, wide, verify_statistics=1.0).results
     assert (sound.status, sound.method) == ("passed", "statistics")
+    with monkeypatch.context() as broken:
+        broken.setattr(SparkEngine, "chosen_files", _cannot_be_read)
+        (unsure,) = run_checks(spark, wide, verify_statistics=1.0).results
+    assert unsure.status == "error"
+    assert f"the statistics of {name} could not be verified: no such file" in unsure.details
     for lied_about in (check, newest):
         (told,) = run_checks(spark, lied_about, keys={name: ["id"]}, verify_statistics=1.0).results
         assert told.status == "error"
         assert f"the statistics of {lying} are not those of its rows" in told.details
+
+
+def _cannot_be_read(*_, **__):
+    raise OSError("no such file")
 
 
 def _understate_in_log(spark, table: str) -> str:

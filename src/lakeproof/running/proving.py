@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 
@@ -21,6 +21,7 @@ from lakeproof.planning.statistics import (
     statistics_step,
 )
 from lakeproof.running.progress import Listener, StepDone, ignore
+from lakeproof.running.verifying import Verifier
 
 FILES_MIN, BYTES_MIN = 16, 64 * 1024 * 1024
 """Below both, reading the table costs less than asking for its statistics."""
@@ -51,24 +52,15 @@ class Proving:
 class Proof:
     """What is decided of a table's scan.
 
-    `relation` reads the files that the other rules need; '' if they read the whole table. `lies`
-    says, by rule, which file does not hold what its statistics say.
+    `relation` reads the files that the other rules need; '' if they read the whole table. `errors`
+    says, by rule, what was found wrong with the statistics.
     """
 
     decided: Decided
     relation: str = ""
-    lies: Mapping[str, str] = field(default_factory=dict)
+    errors: Mapping[str, str] = field(default_factory=dict)
     files_verified: int = 0
     held: ExitStack = field(default_factory=ExitStack)
-
-    @property
-    def errors(self) -> dict[str, str]:
-        """What is wrong with the statistics, by rule."""
-        return {
-            name: f"the statistics of {path} are not those of its rows; rewrite the file, or set "
-            "statistics = false for the table"
-            for name, path in self.lies.items()
-        }
 
     @property
     def proven(self) -> frozenset[str]:
@@ -146,34 +138,9 @@ class Prover:
             if not decided.proven and decided.files_read == decided.files:
                 return None
             relation = self._relation(plan, step, decided, held, limit)
-            lies, files_verified = self._verify(plan, step, decided, limit)
-            return Proof(decided, relation, lies, files_verified, held.pop_all())
-
-    def _verify(
-        self, plan: TablePlan, step: StatisticsStep, decided: Decided, limit: float | None
-    ) -> tuple[Mapping[str, str], int]:
-        """Read files that need not be: proven rules in any, others in those that are not read.
-
-        Gives the lies, and how many files were looked into.
-        """
-        share = self.proving.verified_share
-        if not share:
-            return {}, 0
-        assert plan.pinned.position is not None  # noqa: S101 (`is_wanted` has looked)
-        seed = plan.pinned.position.value  # in time every file has its turn
-        verifier = _Verifier(plan, self.engine, step, limit)
-        lies: dict[str, str] = {}
-        files = 0
-        mixed = frozenset(step.of_rule) - step.undecidable - decided.proven
-        for rule_ids, is_unread in ((decided.proven, False), (mixed, True)):
-            among = decided.files - decided.files_read if is_unread else decided.files
-            if rule_ids and among:
-                size = max(1, round(share * among))
-                sample = step.sample_sql(size, seed, is_unread=is_unread)
-                paths = self.engine.fetch_texts(sample, limit)
-                lies.update(verifier.lies(paths, rule_ids))
-                files = max(files, len(paths))
-        return lies, files
+            verifier = Verifier(plan, self.engine, step, decided, limit)
+            errors, files_verified = verifier.verify(self.proving.verified_share)
+            return Proof(decided, relation, errors, files_verified, held.pop_all())
 
     def _is_small(self, plan: TablePlan) -> bool:
         extent = self.engine.extent(plan.pinned)
@@ -196,50 +163,3 @@ class Prover:
             return ""
         held.callback(chosen.release)
         return chosen.relation
-
-
-@dataclass(frozen=True, slots=True)
-class _Verifier:
-    """Reads files that need not be read, and holds them against their statistics."""
-
-    plan: TablePlan
-    engine: Engine
-    step: StatisticsStep
-    limit: float | None
-
-    def lies(self, paths: Sequence[str], rules: frozenset[str]) -> dict[str, str]:
-        """By rule: the first of these files that is not as its statistics say."""
-        found: dict[str, str] = {}
-        pending = [(paths, rules)]
-        while pending:
-            some, rule_ids = pending.pop()
-            wrong = frozenset(self._wrong(some, rule_ids - found.keys())) if some else frozenset()
-            if not wrong:
-                continue
-            if len(some) == 1:
-                found.update(dict.fromkeys(wrong, some[0]))
-                continue
-            middle = len(some) // 2
-            pending += [(some[middle:], wrong), (some[:middle], wrong)]
-        return found
-
-    def _wrong(self, paths: Sequence[str], rule_ids: frozenset[str]) -> Sequence[str]:
-        if not rule_ids:
-            return []
-        said = self.engine.fetch_row(self.step.values_sql(rule_ids, paths), self.limit)
-        chosen = self.engine.chosen_files(self.plan.pinned, paths, may_filter=True)
-        assert chosen is not None  # noqa: S101 (it may filter)
-        step = replace(self.plan, scan=replace(self.plan.scan, relation=chosen.relation))
-        try:
-            held = self.engine.fetch_row(narrow(step, rule_ids).sql, self.limit)
-        finally:
-            chosen.release()
-        return [
-            name
-            for name in rule_ids
-            if any(_unlike(said[alias], held.get(alias)) for alias in self.step.of_rule[name])
-        ]
-
-
-def _unlike(said: object, held: object) -> bool:
-    return str(said) != str(held)
