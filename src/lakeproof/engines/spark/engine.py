@@ -47,6 +47,7 @@ from lakeproof.engines.spark.safe_sql import (
 from lakeproof.engines.spark.session_settings import require_settings
 from lakeproof.engines.spark.stand_ins import StandIns, view_of
 from lakeproof.engines.spark.statistics.facts import file_facts
+from lakeproof.engines.spark.stored_relation import require_stored
 from lakeproof.engines.spark.values import values_view
 from lakeproof.engines.spark.weighing import SparkWeights
 from lakeproof.errors import (
@@ -264,8 +265,11 @@ class SparkEngine:
     def file_statistics(
         self, pinned: PinnedTable, columns: Collection[tuple[str, ...]]
     ) -> FileStatistics:
-        if not is_connect(self._spark):
-            opened_table(self._spark, pinned)  # refuses what a catalog filters or masks
+        # Both refuse what a catalog filters or masks.
+        if is_connect(self._spark):
+            require_stored(self._spark, pinned, {path[0] for path in columns})
+        else:
+            opened_table(self._spark, pinned)
         return file_facts(self._spark, pinned, columns)
 
     def chosen_files(
