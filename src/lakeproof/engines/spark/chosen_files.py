@@ -15,6 +15,7 @@ from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from urllib.parse import unquote
 
 from lakeproof.checks.literals import text_literal
 from lakeproof.engines.spark.flavour import is_connect
@@ -154,10 +155,11 @@ def filtered_files(pinned: PinnedTable, paths: Collection[str]) -> Chosen:
     """The same by reading every file and leaving out the rows of the others."""
     if pinned.format == "iceberg":
         place, names = "_file", list(paths)
-    else:  # the whole path is written otherwise there
+    else:  # the whole path is written otherwise there, and the log encodes what a URL would
         place, names = "_metadata.file_name", [path.rpartition("/")[2] for path in paths]
-        if len(set(names)) < len(names):
+        if len(set(map(unquote, names))) < len(names):
             raise NotPossibleError(f"{pinned.table} has files of one name in two folders")
+        names = sorted({*names, *map(unquote, names)})
     listed = ", ".join(text_literal(name).sql("spark") for name in names) or "''"
     columns = ", ".join(quote(column.name) for column in pinned.columns)
     return Chosen(f"(SELECT {columns} FROM {pinned.relation} WHERE {place} IN ({listed}))")
