@@ -156,10 +156,8 @@ def _stated(one: _Stored) -> Stated:
     if not one.has_bounds:
         return Stated(nulls, nans=UNKNOWN if is_float else "0L")
     low, high = (f"stats.{side}.{path_sql(one.physical)}" for side in ("minValues", "maxValues"))
-    nans = (
-        f"CASE WHEN {nulls} = {_ROWS} THEN 0L WHEN isnan({high}) THEN 1L "
-        f"WHEN {high} IS NOT NULL THEN 0L END"
-    )
+    # That the maximum is no NaN proves nothing: a writer who copies Parquet's leaves NaN out.
+    nans = f"CASE WHEN {nulls} = {_ROWS} THEN 0L WHEN isnan({high}) THEN 1L END"
     low, high = _bounds(one.column.family, low, high)
     is_rounded = one.column.family in {
         TypeFamily.STRING,
