@@ -2,14 +2,16 @@
 
 `readable_metrics` has the statistics by the names of the table's columns now. A snapshot may have
 had other columns under these names: only a name that means the same column then and now is used.
+A classic session opens the table first, which refuses a snapshot of other columns.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from lakeproof.engines.spark.flavour import is_connect
 from lakeproof.engines.spark.pinning import table_of
 from lakeproof.engines.spark.statistics.iceberg_names import unchanged_names
 from lakeproof.engines.spark.statistics.stated import (
@@ -64,7 +66,7 @@ def stated_by_iceberg(
     files, live_rows = _files(manifests)
     usable = _usable(manifests, files, wanted)
     columns = {path: _stated(column) for path, column in usable.items()}
-    partitions = _certain(files, _partition_columns(files, usable.values()))
+    partitions = _certain(manifests, files, _partition_columns(files, usable.values()))
     return StatedFiles(files, "file_path", "record_count", live_rows, columns, partitions)
 
 
@@ -101,6 +103,8 @@ def _usable(manifests: _Manifests, files: DataFrame, wanted: WantedColumns) -> W
         for path, column in wanted.items()
         if _name(column) in metrics and _is_of_type(metrics[_name(column)], column)
     }
+    if not is_connect(manifests.spark):
+        return typed  # to open the table there refuses a snapshot of other columns
     names = {_name(column) for column in typed.values()}
     same = unchanged_names(manifests.spark, manifests.table, manifests.snapshot_id, names)
     return {path: column for path, column in typed.items() if _name(column) in same}
@@ -153,27 +157,51 @@ def _partition_columns(files: DataFrame, columns: Iterable[Column]) -> list[Colu
     ]
 
 
-def _certain(files: DataFrame, columns: list[Column]) -> Mapping[str, str]:
+def _certain(manifests: _Manifests, files: DataFrame, columns: list[Column]) -> Mapping[str, str]:
     """The values of the columns that have one value in each file, by their names.
 
-    A file may be older than the partitioning, so its metrics say whether it is so.
+    A file may be older than the partitioning. Its spec says whether it has the value as a
+    partition, where specs can be had; else its metrics do.
     """
     if not columns:
         return {}
-    tests = [f"bool_and({_is_one_value(column)})" for column in columns]
-    found = files.selectExpr(*tests).collect()[0]
+    specs = _identity_specs(manifests)
+    found = {column: _one_value(column, specs.get(column.name, ())) for column in columns}
+    tests = [f"bool_and({is_one})" for is_one, _ in found.values()]
+    certain = files.selectExpr(*tests).collect()[0]
     return {
-        column.name: f"CAST({_metric(column, 'lower_bound')} AS {column.type_text})"
-        for column, is_certain in zip(columns, found, strict=True)
+        column.name: f"CAST({value} AS {column.type_text})"
+        for (column, (_, value)), is_certain in zip(found.items(), certain, strict=True)
         if is_certain is not False
     }
 
 
-def _is_one_value(column: Column) -> str:
+def _identity_specs(manifests: _Manifests) -> Mapping[str, Sequence[int]]:
+    """By column the specs that have it as a partition field of its own name; none on Connect."""
+    spark: Any = manifests.spark
+    if is_connect(spark):
+        return {}
+    tables = spark._jvm.org.apache.iceberg.spark.Spark3Util  # noqa: SLF001
+    table = tables.loadIcebergTable(spark._jsparkSession, manifests.table)  # noqa: SLF001
+    found: dict[str, list[int]] = {}
+    for spec_id, spec in table.specs().items():
+        for field in spec.fields():
+            name = table.schema().findColumnName(field.sourceId())
+            if field.transform().isIdentity() and field.name() == name:
+                found.setdefault(name, []).append(int(spec_id))
+    return found
+
+
+def _one_value(column: Column, specs: Sequence[int]) -> tuple[str, str]:
+    """SQL of whether a file has one value of the column, and of that value."""
     nulls = _count(column, "null_value_count")
     low, high = _metric(column, "lower_bound"), _metric(column, "upper_bound")
     is_same = f"{nulls} = 0 AND {low} = {high}"
     if column.family is TypeFamily.STRING:
         is_same += f" AND length({low}) < {_CUT_CHARACTERS}"
     is_null = f"{nulls} = record_count AND {low} IS NULL"
-    return f"coalesce({is_null}, false) OR coalesce({is_same}, false)"
+    is_one = f"coalesce({is_null}, false) OR coalesce({is_same}, false)"
+    if not specs:
+        return is_one, low
+    has_field = f"spec_id IN ({', '.join(map(str, specs))})"
+    return f"{has_field} OR {is_one}", f"if({has_field}, partition.{quote(column.name)}, {low})"

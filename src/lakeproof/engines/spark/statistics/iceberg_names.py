@@ -10,7 +10,7 @@ from lakeproof.checks.literals import text_literal
 from lakeproof.engines.spark.statistics.stated import NoStatisticsError
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import Row, SparkSession
 
 _METADATA = (
     "STRUCT<`current-schema-id`: INT, schemas: ARRAY<STRING>, "
@@ -38,19 +38,31 @@ def _ids(
     spark: SparkSession, file: str, snapshot_id: int
 ) -> tuple[Mapping[str, int], Mapping[str, int]]:
     """The ids of all columns in the snapshot and in the table now, from its metadata file."""
-    whole = text_literal(_METADATA).sql("spark")
-    texts = spark.read.text(file, wholetext=True).selectExpr(f"from_json(value, {whole}) AS found")
-    taken = texts.selectExpr(
-        "found.schemas AS schemas",
-        "found.`current-schema-id` AS now",
-        f"filter(found.snapshots, one -> one.`snapshot-id` = {snapshot_id}).`schema-id` AS then",
-    ).collect()
+    from pyspark.errors import PySparkException
+
+    why = f"the table was altered after snapshot {snapshot_id}, and {file} does not say how"
+    try:
+        taken = _described(spark, file, snapshot_id)
+    except PySparkException as problem:  # such as a store that only Iceberg has the keys of
+        first_line = str(problem).partition("\n")[0]
+        raise NoStatisticsError(f"{why}: {first_line}") from problem
     schemas = [json.loads(text) for text in taken[0]["schemas"] or ()] if taken else []
     by_id = {schema.get("schema-id"): dict(_named(schema)) for schema in schemas}
     then = taken[0]["then"] if taken else None
     if not then or then[0] not in by_id or taken[0]["now"] not in by_id:
-        raise NoStatisticsError(f"the columns of snapshot {snapshot_id} are not in {file}")
+        raise NoStatisticsError(why)
     return by_id[then[0]], by_id[taken[0]["now"]]
+
+
+def _described(spark: SparkSession, file: str, snapshot_id: int) -> list[Row]:
+    """The schemas, and which of them is that of the snapshot and that of now."""
+    whole = text_literal(_METADATA).sql("spark")
+    texts = spark.read.text(file, wholetext=True).selectExpr(f"from_json(value, {whole}) AS found")
+    return texts.selectExpr(
+        "found.schemas AS schemas",
+        "found.`current-schema-id` AS now",
+        f"filter(found.snapshots, one -> one.`snapshot-id` = {snapshot_id}).`schema-id` AS then",
+    ).collect()
 
 
 def _named(struct: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, int]]:
