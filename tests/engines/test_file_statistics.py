@@ -8,10 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from lakeproof.engines.spark.chosen_files import NotPossibleError
 from lakeproof.engines.spark.engine import SparkEngine
 from lakeproof.engines.spark.pinning import read_head
-from lakeproof.engines.spark.statistics import delta_log
+from lakeproof.engines.spark.statistics import delta_log, iceberg, iceberg_names
 from lakeproof.engines.spark.statistics.facts import NoStatisticsError, file_facts
+from lakeproof.engines.spark.stored_relation import require_stored
 from lakeproof.model.names import TableName
 from lakeproof.model.position import Position
 from spark_settings import WITH_GENERATED_CODE, under
@@ -164,10 +166,21 @@ def test_what_is_stated_holds_for_every_type(lake, kind):
     assert found["ts",][plain]["is_exact"] == (kind == "iceberg")
     assert not found["s",][plain]["is_exact"]
     assert (found["s",][plain]["high"] is None) == (kind == "delta")
-    assert found["f",][plain]["nans"] == found["id",][plain]["nans"] == 0
-    assert sorted(file["nans"] for file in found["f",]) == [0, 1, 1]
+    assert found["id",][plain]["nans"] == 0
+    # A maximum of a Delta file that is no NaN does not say that the file has none.
+    assert found["f",][plain]["nans"] == (0 if kind == "iceberg" else None)
+    assert [file["nans"] for file in found["f",]].count(1) == 2
     assert all(file["low"] is file["high"] is None for file in found["b",])
     assert all(file["low"] is file["high"] is None for file in found["nothing",])
+    for names in (["ID", "we.ird", "st", "no"], []):
+        require_stored(lake.spark, lake.pinned(table), names)
+
+
+def test_a_struct_that_is_named_like_its_table_has_no_fields_that_a_rule_could_name(lake):
+    table = lake.make("delta", "twice", "twice STRUCT<x: INT>, x INT", "(named_struct('x', 1), 2)")
+    facts, _ = lake.facts(table, ("twice", "x"), ("x",))
+    assert lake.spark.sql(f"SELECT twice.x FROM {table.sql}").collect() == [(2,)]
+    assert set(facts.columns) == {("x",)}
 
 
 def test_a_moment_before_whole_minutes_is_between_its_bounds_in_any_zone(lake):
@@ -188,7 +201,8 @@ def test_a_moment_keeps_its_zone_whatever_a_timestamp_is_in_the_session(lake):
 
 
 @pytest.mark.parametrize("kind", FORMATS)
-def test_columns_that_change_are_decided_by_their_own_values_or_unknown(lake, kind):
+def test_columns_that_change_are_decided_by_their_own_values_or_unknown(lake, kind, monkeypatch):
+    monkeypatch.setattr(iceberg, "is_connect", lambda _: True)
     columns = "keeps INT, old STRING, gone INT, grows INT, wide FLOAT"
     behind = MAPPED if kind == "delta" else ""
     table = lake.make(kind, "changing", columns, "(1, 'a', 1, 1, 0.1F)", behind=behind)
@@ -221,13 +235,23 @@ def test_columns_that_change_are_decided_by_their_own_values_or_unknown(lake, ki
         assert {file["low"] for file in then["gone",]} == {1}
 
 
-def test_a_name_that_meant_another_column_in_the_snapshot_is_left_out(lake):
+def test_a_name_that_meant_another_column_in_the_snapshot_is_left_out(lake, monkeypatch):
     table = lake.make("iceberg", "renamed", "a INT, b INT, c INT", "(1, 2, 3)")
     before = lake.head(table)
+    lake.alter(table, "SET TBLPROPERTIES ('comment' = 'metadata alone')")
+    with monkeypatch.context() as unread:
+        unread.setattr(iceberg_names, "_ids", None)  # no metadata file is looked into
+        facts, _ = lake.checked(table, ("a",), ("b",), ("c",))
+    assert set(facts.columns) == {("a",), ("b",), ("c",)}
     lake.alter(table, "DROP COLUMN a", "RENAME COLUMN b TO a", "ADD COLUMN b INT AFTER a")
+    with pytest.raises(NotPossibleError, match="have changed since"):
+        SparkEngine(lake.spark).file_statistics(lake.pinned(table, before), [("a",)])
+    monkeypatch.setattr(iceberg, "is_connect", lambda _: True)
     facts, found = lake.checked(table, ("a",), ("b",), ("c",), position=before)
     assert set(facts.columns) == {("c",)}
     assert found["c",][0]["low"] == 3
+    with pytest.raises(NoStatisticsError, match=r"gone\.metadata\.json does not say how"):
+        iceberg_names._ids(lake.spark, "gone.metadata.json", 1)
 
 
 def test_rows_in_deletion_vectors_are_not_live(lake):
@@ -288,7 +312,7 @@ def test_partition_columns_of_delta_have_their_value_as_bounds(lake):
     assert {file["p"] for file in files.values()} == {"a b/ü=%", None, LONG}
 
 
-def test_identity_partitions_of_iceberg_are_columns_if_each_file_is_sure(lake):
+def test_identity_partitions_of_iceberg_are_columns_if_each_file_is_sure(lake, monkeypatch):
     table = lake.make(
         "iceberg",
         "parted",
@@ -300,7 +324,12 @@ def test_identity_partitions_of_iceberg_are_columns_if_each_file_is_sure(lake):
     assert facts.partitions == {"p", "k"}
     assert {(file["p"], file["k"]) for file in files.values()} == {("a b/ü=%", 1), (None, 2)}
     lake.insert(table, PARTITION_ROWS[2])
-    facts, _ = lake.checked(table, ("p",), ("k",), ("ts",), ("id",))
+    facts, files = lake.facts(table, ("p",), ("k",), ("ts",), ("id",))
+    assert facts.partitions == {"p", "k"}
+    assert {file["p"] for file in files.values()} == {"a b/ü=%", None, LONG}
+    with monkeypatch.context() as connected:
+        connected.setattr(iceberg, "is_connect", lambda _: True)
+        facts, _ = lake.checked(table, ("p",), ("k",), ("ts",), ("id",))
     assert facts.partitions == {"k"}  # a long text is cut
     lake.alter(table, "DROP PARTITION FIELD k")
     lake.insert(table, "('b', 1, NULL, 5), ('b', 2, NULL, 5)")
@@ -346,6 +375,8 @@ def test_files_without_statistics_are_unknown(lake):
 def test_char_is_compared_with_blanks_and_has_no_bounds(lake):
     table = lake.make("delta", "chars", "c CHAR(5), v VARCHAR(5)", "('c', 'v')")
     _, found = lake.checked(table, ("c",), ("v",))
+    with pytest.raises(NotPossibleError, match="not read as it is stored"):
+        require_stored(lake.spark, lake.pinned(table), ["v"])  # blanks are put behind c
     assert found["c",][0]["low"] is found["c",][0]["high"] is None
     assert (found["v",][0]["low"], found["v",][0]["nulls"], found["c",][0]["nulls"]) == ("v", 0, 0)
 

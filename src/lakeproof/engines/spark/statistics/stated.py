@@ -58,8 +58,16 @@ class StatedFiles:
 
 
 def wanted_columns(pinned: PinnedTable, paths: Collection[tuple[str, ...]]) -> WantedColumns:
-    """The columns at these paths. A struct is none: its fields are."""
-    found = {tuple(map(folded, path)): _column_at(pinned, path) for path in paths if path}
+    """The columns at these paths. A struct is none: its fields are.
+
+    Nor is a field of a struct that has a name of the table's: to Spark `t.x` is x of table t.
+    """
+    qualifiers = set(map(folded, pinned.table.parts))
+    found = {
+        tuple(map(folded, path)): _column_at(pinned, path)
+        for path in paths
+        if len(path) == 1 or (path and folded(path[0]) not in qualifiers)
+    }
     return {path: column for path, column in found.items() if column is not None}
 
 
