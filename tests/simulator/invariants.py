@@ -4,7 +4,8 @@ I1 open violations and results equal a full scan; I2 so do the weights of the in
 changes nothing; I4, I5 ranges are read in parts, in whatever order; I6, I7 crashes and other
 drivers leave the same; I8 feeds, differences and rebuilds agree; I10 what is resolved stays; I11
 progress never moves back; I12 commits without rows change nothing; I13 an error hides nothing.
-I9, that identities do not depend on sessions, is for tests with a real engine.
+I9, that identities do not depend on sessions, is for tests with a real engine. Beyond these: a run
+that did not end well ends well when it is repeated.
 """
 
 from __future__ import annotations

@@ -98,6 +98,29 @@ def test_one_number_is_never_shared_even_by_two_groups():
     assert b.rivals([claim_b], [claim_a.intent, claim_b.intent]) == [claim_a.intent]
 
 
+@pytest.mark.parametrize(
+    "status", [IntentStatus.OPEN, IntentStatus.COMMITTED, IntentStatus.ABANDONED]
+)
+def test_a_number_that_another_run_has_claimed_too_is_not_taken_up_again(status):
+    died = open_intent("a").closed(IntentStatus.ABANDONED, NOW)
+    other = open_intent("b").closed(status, NOW)
+    assert died.batch_seq == other.batch_seq
+    a = claimant("a", dead=["host:b:x"])
+    claim = a.claim(SALES, [died, other])
+    assert (claim.batch.adopted, claim.batch.batch_seq) == (False, 2)
+    ended = [one.closed(IntentStatus.ABANDONED, NOW) for one in (died, other)]
+    assert a.rivals([claim], [*ended, claim.intent]) == []
+
+
+def test_a_number_that_was_committed_stays_its_run_s_whoever_claimed_it_later():
+    ours = open_intent("a").closed(IntentStatus.COMMITTED, NOW)
+    late = open_intent("b").closed(IntentStatus.ABANDONED, NOW)
+    a = claimant("a")
+    claim = a.claim(SALES, [ours, late])
+    assert (claim.batch.adopted, claim.batch.batch_seq) == (True, 1)
+    assert a.rivals([claim], [ours, late, claim.intent]) == []
+
+
 def test_withdrawn_claim_is_not_adopted_by_its_run():
     (gone,) = withdrawn([claimant("a").claim(SALES, [])], NOW)
     batch = claimant("a").claim(SALES, [gone]).batch

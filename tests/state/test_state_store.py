@@ -16,7 +16,9 @@ from lakeproof.errors import (
 )
 from lakeproof.model.position import Position
 from lakeproof.state import open_store, spark_store
+from lakeproof.state.access import StateAccess
 from lakeproof.state.delta import APPLICATION_SETTING, VERSION_SETTING
+from lakeproof.state.intent_log import IntentLog
 from lakeproof.state.statements import result_row
 from lakeproof.state.tables import SCHEMA_VERSION
 
@@ -169,6 +171,19 @@ def test_crash_while_taking_the_lease_leaves_one_that_its_run_adopts(scene):
         scene.store().begin("night", [scene.work(1)], START)
     (batch,) = scene.store().begin("night", [scene.work(2)], START)
     assert (batch.adopted, batch.position) == (True, Position("iceberg", 1))
+
+
+@IN_DELTA_SLOWLY
+def test_a_number_that_two_runs_have_claimed_is_seen_though_others_came_later(scene):
+    store = scene.store()
+    store.begin("night", [scene.work(1)], START)
+    store.release("night", START)
+    log = IntentLog(StateAccess(scene.spark, scene.settings))
+    (night,) = log.present("night", [scene.work(1)])
+    later = replace(night, run_id="later", batch_seq=night.batch_seq + 1)
+    log.append([replace(night, run_id="rival"), later])
+    (batch,) = store.begin("night", [scene.work(2)], START)
+    assert (batch.adopted, batch.batch_seq) == (False, later.batch_seq + 1)
 
 
 def test_of_two_drivers_that_begin_at_once_one_wins(spark, scene):

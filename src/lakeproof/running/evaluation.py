@@ -130,7 +130,7 @@ class Evaluator:
             raise LakeproofError(f"{len(plan.order)} rules gave {len(by_key)} results")
         return Evaluated(
             results=[by_key[key] for key in plan.order],
-            moves=[move for run in runs for move in self._moves(run)],
+            moves=[move for run in runs for move in self._moves(run, batches)],
             trouble=trouble,
             compared={
                 rule.key: found.compared[rule.rule_id]
@@ -302,11 +302,16 @@ class Evaluator:
         keys = [rule.key for rule in found.plan.rules]
         return found.plan.pinned.position is None and all(key in self.recorded for key in keys)
 
-    def _moves(self, run: _TableRun) -> list[Move]:
-        suite = self.labels.suite
-        moves = moves_of(run.weighed, suite) if run.weighed is not None else []
+    def _moves(self, run: _TableRun, batches: Mapping[TableName, Batch]) -> list[Move]:
+        """Where the rules come to stand; one that a newer batch has moved stays there."""
+        moves = moves_of(run.weighed, self.labels.suite) if run.weighed is not None else []
+        moves += self._moves_of_whole(run)
+        batch = batches.get(run.read.plan.pinned.table)
+        return [move for move in moves if batch is None or move.previous <= batch.batch_seq]
+
+    def _moves_of_whole(self, run: _TableRun) -> list[Move]:
         if run.whole is None:
-            return moves
+            return []
         pinned = run.whole.plan.pinned
         mark = Mark(pinned.table_id, pinned.position)
         keys = {rule.rule_id: rule.key for rule in run.whole.plan.rules}
@@ -318,9 +323,15 @@ class Evaluator:
             for name, standing in standings_of(run.whole).items()
         }
         standings.update(dict.fromkeys(secret & standings.keys()))
-        return moves + [
+        return [
             moved(
-                run.read.progress.get(name), name, Mode.SNAPSHOT, mark, standing, keys[name], suite
+                run.read.progress.get(name),
+                name,
+                Mode.SNAPSHOT,
+                mark,
+                standing,
+                keys[name],
+                self.labels.suite,
             )
             for name, standing in standings.items()
         ]

@@ -173,7 +173,10 @@ class Runner:
         reads = self._decide(plan, labels, numbers)
         is_repeated = any(batch.adopted for batch in batches)
         previous = self._previous(plan, labels, is_repeated=is_repeated)
-        retired = self._retired(plan, labels)
+        retired = {  # what a newer run has moved since is not for this one to retire
+            table: [one for one in known if one.batch_seq <= numbers[table]]
+            for table, known in self._retired(plan, labels).items()
+        }
         gone = {table: retired_rules(plan, known) for table, known in retired.items()}
         found = self._evaluator(labels, recorded, gone).evaluate(plan, reads, by_table, previous)
         for table, known in retired.items():

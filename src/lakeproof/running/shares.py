@@ -54,12 +54,10 @@ class Shares:
         return [replace(share, rule_ids=tuple(ids)) for share, ids in self._found.items()]
 
     def _share(self, rule_id: str) -> Share:
-        known = self._read.progress.get(rule_id)
-        if known is not None and self._batch is not None and known.batch_seq > self._batch:
-            return Share(Part.WHOLE, (), "a newer run has moved on; this repeats an older one")
-        if known is not None and self._is_settled(known):
-            return Share(Part.STILL, (), "as this run has left it")
-        kind = self._kinds.get(rule_id)
+        known, kind = self._read.progress.get(rule_id), self._kinds.get(rule_id)
+        repeated = self._repeated(known, kind) if known is not None else None
+        if repeated is not None:
+            return repeated
         if kind is None:
             return self._evaluated_whole(rule_id, known)
         if kind is WeighKind.REFERENCE and rule_id not in self._read.parents:
@@ -68,10 +66,26 @@ class Shares:
             return Share(Part.WHOLE, (), "a watermark does not show when its bad rows are mended")
         return self._weighed(rule_id, kind, known)
 
-    def _is_settled(self, known: RuleProgress) -> bool:
-        """Whether this run has committed the rule on a table that cannot be read again."""
-        is_ours = known.batch_seq == self._batch and known.standing is not None
-        return is_ours and self._read.plan.pinned.position is None
+    def _repeated(self, known: RuleProgress, kind: WeighKind | None) -> Share | None:
+        """What a run does with a rule that itself or a newer one has committed; None if neither."""
+        if self._batch is not None and known.batch_seq > self._batch:
+            return Share(Part.WHOLE, (), "a newer run has moved on; this repeats an older one")
+        if not self._is_ours(known):
+            return None
+        is_there = self._read.plan.pinned.position is not None
+        if known.standing is not None and (kind is not None or not is_there):
+            return Share(Part.STILL, (), "as this run has left it")
+        if kind is None:
+            return None
+        return Share(Part.WHOLE, (), "this run has left nothing that tells it")
+
+    def _is_ours(self, known: RuleProgress) -> bool:
+        """Whether this run has committed the rule already, and is repeated.
+
+        Its weights cannot be added a second time under one batch. What a later run that died has
+        left of the rule is for another one to mend: an older batch never writes over a newer.
+        """
+        return self._batch is not None and known.batch_seq == self._batch
 
     def _can_be_rechecked(self, rule_id: str, kind: WeighKind) -> bool:
         return kind is WeighKind.COUNT or rule_id in self._rechecked

@@ -97,6 +97,7 @@ class Claimant:
             and intent.group_id == work.group
             and intent.table_id == work.table_id
             and intent.status != IntentStatus.WITHDRAWN
+            and not self._is_contested(intent, related)
         ]
         ended = [self._end(intent) for intent in peers if intent.is_open and intent not in own]
         if own:
@@ -125,9 +126,23 @@ class Claimant:
                 or (
                     intent.batch_seq == claim.batch.batch_seq
                     and intent.status != IntentStatus.WITHDRAWN
+                    and not claim.batch.adopted
                 )
             )
         ]
+
+    def _is_contested(self, own: Intent, related: Iterable[Intent]) -> bool:
+        """Whether another run has claimed the same number, and ours is not known to count.
+
+        One of the two died before it could see the other. Nothing tells which of them had the
+        lease, so neither number is taken up again; a run that has committed had it.
+        """
+        return own.status != IntentStatus.COMMITTED and any(
+            other.run_id != self.run_id
+            and other.batch_seq == own.batch_seq
+            and other.status != IntentStatus.WITHDRAWN
+            for other in related
+        )
 
     def yields_to(self, rivals: Iterable[Intent]) -> bool:
         return any(rival.run_id < self.run_id for rival in rivals)
