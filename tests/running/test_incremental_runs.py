@@ -182,6 +182,7 @@ def test_a_repeated_run_that_took_no_lease_says_what_it_said_whatever_was_writte
 
     seen = scene.run(checks)["present"]
     assert (seen.failing_rows, seen.new_violations) == (said["present"].failing_rows + 1, 1)
+    assert scene.run(checks, run_id="tried-twice", try_number=3) == said
 
 
 @pytest.mark.slow

@@ -5,7 +5,7 @@ changes nothing; I4, I5 ranges are read in parts, in whatever order; I6, I7 cras
 drivers leave the same; I8 feeds, differences and rebuilds agree; I10 what is resolved stays; I11
 progress never moves back; I12 commits without rows change nothing; I13 an error hides nothing.
 I9, that identities do not depend on sessions, is for tests with a real engine. Beyond these: a run
-that did not end well ends well when it is repeated.
+that did not end well ends well when it is repeated, and what a run returns is what is recorded.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from lakeproof.model.outcome import CheckStatus
 from lakeproof.model.reading import Mark, Mode
 from lakeproof.model.violation import ViolationStatus
 from lakeproof.model.weighing import WeighKind
+from lakeproof.planning.plan import Plan
 from lakeproof.running.runner import Ran
 
 
@@ -35,21 +36,28 @@ def require(holds: object, told: str) -> None:
 
 
 def assert_results(ran: object, world: World) -> None:
-    """I1: a result says what a full scan at its position says."""
+    """I1: a result says what a full scan at its position says, and is the one that is recorded."""
     assert isinstance(ran, Ran)
-    pinned = ran.plan.tables[0].pinned
-    orders = _rows_at(world.orders, Mark(pinned.table_id, pinned.position))
-    codes: Mapping[Row, int] = {}
-    for joined in ran.plan.joined:
-        codes = _rows_at(world.codes, Mark(joined.table_id, joined.position))
     for result in ran.results:
+        place = (result.run_id, result.rule_key)
+        told = f"{result.run_id} {result.rule_key} ({result.mode_reason})"
+        require(result == world.state.results[place], f"{told} is returned, another is recorded")
         if result.status is CheckStatus.ERROR:
             continue
-        truth = truth_of(meanings()[result.rule_id], orders, codes)
+        truth = truth_of(meanings()[result.rule_id], *_rows_read(world.plans[place], world))
         found = (result.failing_rows, result.total_rows, result.status)
         wanted = (truth.failing_rows, truth.total_rows, truth.status)
-        told = f"{result.run_id} {result.rule_key} ({result.mode_reason})"
         require(found == wanted, f"I1: {told}: {found} where {wanted} is true")
+
+
+def _rows_read(plan: Plan, world: World) -> tuple[Mapping[Row, int], Mapping[Row, int]]:
+    """The rows of orders and of codes where the plan has pinned them."""
+    pinned = plan.tables[0].pinned
+    orders = _rows_at(world.orders, Mark(pinned.table_id, pinned.position))
+    codes: Mapping[Row, int] = {}
+    for joined in plan.joined:
+        codes = _rows_at(world.codes, Mark(joined.table_id, joined.position))
+    return orders, codes
 
 
 def assert_state(world: World, rule_keys: Sequence[str]) -> None:

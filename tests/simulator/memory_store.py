@@ -6,7 +6,7 @@ Reads see what is committed, appends never conflict, and progress is compared an
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 
 from memory_leases import MemoryLeases, naive
@@ -38,8 +38,15 @@ class MemoryStore:
 
     description = "tables in memory"
 
-    def __init__(self, state: State, scheduler: Scheduler, owner: str) -> None:
+    def __init__(
+        self,
+        state: State,
+        scheduler: Scheduler,
+        owner: str,
+        on_recorded: Callable[[Iterable[Place]], None],
+    ) -> None:
         self._state = state
+        self._on_recorded = on_recorded
         self._scheduler = scheduler
         self._owner = owner
         self._leases = MemoryLeases(state, scheduler, owner)
@@ -316,5 +323,6 @@ class MemoryStore:
         new = {(row.run_id, row.rule_key): row for row in results}
         added = {place: row for place, row in new.items() if place not in rows}
         rows.update(added)
+        self._on_recorded(added)
         self._state.committed("results")
         return len(added)

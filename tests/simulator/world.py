@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cache, partial
@@ -13,7 +13,7 @@ from random import Random
 from meaning import CODES, ORDERS, Code, Order, codes_table, meaning_of, orders_table
 from memory_engine import MemoryEngine
 from memory_prune import MemoryPruner
-from memory_state import Broken, State
+from memory_state import Broken, Place, State
 from memory_store import MemoryStore
 from memory_table import Change, Kind, MemoryTable, Row
 from scheduler import START, Driver, Scheduler
@@ -62,6 +62,8 @@ class World:
         self.scheduler = Scheduler(self.random, self.commit)
         self.commits = 0
         self.operations = _OPERATIONS
+        self.plans: dict[Place, Plan] = {}
+        """The plan by which each result came about that is recorded, by (run_id, rule_key)."""
 
     # --------------------------------------------------------------------- what others commit
 
@@ -112,13 +114,19 @@ class World:
         engine = MemoryEngine(
             self.tables, self.state, self.scheduler, fails=job.failing.__contains__
         )
-        store = MemoryStore(self.state, self.scheduler, name)
+        made: list[Plan] = []
+
+        def remember(places: Iterable[Place]) -> None:
+            self.plans.update(dict.fromkeys(places, made[-1]))
+
+        store = MemoryStore(self.state, self.scheduler, name, remember)
 
         def planned(positions: Mapping[TableName, Position]) -> Plan:
             self.scheduler.step("plan")
             pins = [engine.pin(table, key, positions.get(table)) for table, key in KEYS.items()]
             plan = replace(plan_at(job.rule_keys, tuple(pins)), now=self.scheduler.now)
             engine.learn(plan)
+            made.append(plan)
             return plan
 
         wanted = Wanted(mode=job.mode, rebuild=job.rebuild)

@@ -1,4 +1,4 @@
-"""Where a run was that took no lease, so that nothing but its results tells what it has read."""
+"""A run repeated: what it has said before, and where it was if only its results tell that."""
 
 from __future__ import annotations
 
@@ -50,3 +50,12 @@ def stands_at(plan: Plan, positions: Mapping[TableName, Position]) -> bool:
     pins = [table.pinned for table in plan.tables]
     pins += [pinned for table in plan.tables for pinned in table.parents.values()]
     return all(positions.get(pin.table, pin.position) == pin.position for pin in pins)
+
+
+def says_the_same(one: CheckResult, other: CheckResult) -> bool:
+    """Whether two results of a rule tell the same of it, whenever they came about."""
+    return _told(one) == _told(other)
+
+
+def _told(result: CheckResult) -> tuple[object, ...]:
+    return (result.status, result.failing_rows, result.total_rows, result.position)

@@ -38,7 +38,7 @@ from lakeproof.running.judging import needs_previous
 from lakeproof.running.progress import Listener, StepDone, ignore
 from lakeproof.running.read_planner import ReadPlanner
 from lakeproof.running.reads import TableRead, Wanted, read_whole
-from lakeproof.running.repeating import positions_said, stands_at
+from lakeproof.running.repeating import positions_said, says_the_same, stands_at
 from lakeproof.running.result_draft import RunLabels
 from lakeproof.running.retiring import retired_rules, retiring_moves
 from lakeproof.running.time_budget import TimeBudget
@@ -55,7 +55,7 @@ Replan = Callable[[Mapping[TableName, Position]], Plan]
 class Ran:
     """What was run, one result per rule in suite order, and what comparisons found, by rule_key.
 
-    Results that were recorded before come without what comparisons found.
+    A result that was recorded before comes without what comparisons found if that is now another.
     """
 
     plan: Plan
@@ -103,8 +103,7 @@ class Runner:
             plan, batches = self._begin(plan, labels, replan)
             faults.reach("after_intent")
             found = self._evaluate(plan, labels, batches, recorded)
-            results = [*found.results, *self.beside]
-            added = self._timed("results", lambda: self._store.record_results(results))
+            ran = self._kept(plan, labels, found)
             faults.reach("after_results")
             self._timed(
                 "progress",
@@ -113,10 +112,25 @@ class Runner:
         except BaseException:
             self._release(labels)
             raise
-        self.listener(StepDone(f"kept {added} results in {self._store.description}", 0.0))
         found.raise_for_trouble(f"The results are kept; repeat run {labels.run_id} to write them")
         faults.reach("after_events")
-        return Ran(plan, results, found.compared)
+        return ran
+
+    def _kept(self, plan: Plan, labels: RunLabels, found: Evaluated) -> Ran:
+        """Record the results; a rule of which this run id has said something before keeps that.
+
+        Gate and exit code must not contradict what `_quality_results` holds.
+        """
+        results = [*found.results, *self.beside]
+        added = self._timed("results", lambda: self._store.record_results(results))
+        self.listener(StepDone(f"kept {added} results in {self._store.description}", 0.0))
+        if added == len(results):
+            return Ran(plan, results, found.compared)
+        recorded = self._store.recorded_results(labels.run_id)
+        said = {result.rule_key: recorded.get(result.rule_key, result) for result in results}
+        same = {one.rule_key for one in results if says_the_same(one, said[one.rule_key])}
+        compared = {key: pair for key, pair in found.compared.items() if key in same}
+        return Ran(plan, list(said.values()), compared)
 
     def _said_before(
         self, plan: Plan, recorded: Mapping[str, CheckResult], replan: Replan
@@ -156,10 +170,7 @@ class Runner:
         finally:
             for read in reads:
                 read.release()
-        results = [*found.results, *self.beside]
-        added = self._timed("results", lambda: self._store.record_results(results))
-        self.listener(StepDone(f"kept {added} results in {self._store.description}", 0.0))
-        return Ran(plan, results, found.compared)
+        return self._kept(plan, labels, found)
 
     def _evaluate(
         self,
