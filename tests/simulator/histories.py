@@ -16,6 +16,7 @@ from multiprocessing import get_context
 
 from invariants import (
     DifferenceError,
+    assert_follows,
     assert_lives,
     assert_nothing_hidden,
     assert_results,
@@ -182,6 +183,7 @@ class History:
             versions["results"] += 1
             require(versions == dict(world.state.versions), "I3: nothing new, and state moved")
         self._finish(rule_keys)
+        assert_follows(world)
 
     def _finish(self, rule_keys: tuple[str, ...]) -> None:
         """Every run that did not end well ends well when it is repeated, whoever ran since."""

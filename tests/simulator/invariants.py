@@ -11,6 +11,7 @@ that did not end well ends well when it is repeated, and what a run returns is w
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import groupby
 
 from full_scan import Truth, truth_of
 from meaning import Meaning, meaning_of, meanings
@@ -102,6 +103,23 @@ def assert_lives(before: Mapping[Place, Violation], world: World) -> None:
         last = reached.get(row.move.rule_id, 0)
         require(row.batch_seq > last, f"I11: {row.move.rule_key} moved back")
         reached[row.move.rule_id] = row.batch_seq
+
+
+def assert_follows(world: World) -> None:
+    """I11: each rule stood where the head was, one place after the other; it never went back."""
+    places: dict[tuple[str, str], list[int]] = {}
+    for row in sorted(world.state.progress, key=lambda row: row.batch_seq):
+        for mark in (row.move.mark, row.move.parent):
+            if mark is not None and mark.position is not None:
+                at = places.setdefault((row.move.rule_id, mark.table_id), [])
+                at.append(mark.position.value)
+    lives = {one.table_id: one for table in world.tables.values() for one in table.lives}
+    for (rule_id, table_id), at in places.items():
+        heads = [value for value, _ in groupby(lives[table_id].heads)]
+        left = iter(heads)
+        is_behind = all(value in left for value, _ in groupby(at))
+        told = f"I11: {rule_id} was at {at} of {table_id}, whose heads were {heads}"
+        require(is_behind, told)
 
 
 def assert_nothing_hidden(before: Mapping[Place, Violation], world: World, ran: object) -> None:

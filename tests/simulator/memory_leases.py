@@ -10,7 +10,7 @@ from scheduler import LEASE, Scheduler
 
 from lakeproof import faults
 from lakeproof.errors import AlreadyRunningError, FencedError
-from lakeproof.state.leases import Claim, Claimant, Intent, IntentStatus, withdrawn
+from lakeproof.state.leases import Claim, Claimant, HeadOf, Intent, IntentStatus, withdrawn
 from lakeproof.state.store import Batch, TableWork
 
 CLAIMS_MAX = 3
@@ -26,7 +26,13 @@ class MemoryLeases:
         self._owner = owner
         self._held: dict[str, dict[Batch, Intent]] = {}
 
-    def begin(self, run_id: str, works: Sequence[TableWork], now: datetime) -> list[Batch]:
+    def begin(
+        self,
+        run_id: str,
+        works: Sequence[TableWork],
+        now: datetime,
+        head_of: HeadOf | None = None,
+    ) -> list[Batch]:
         if Broken.NO_INTENT in self._state.broken:
             return [self._unclaimed(work) for work in works]
         moment = naive(now)
@@ -35,24 +41,27 @@ class MemoryLeases:
         for _ in range(CLAIMS_MAX):
             self._scheduler.step("read intents")
             known = self._present()
-            claims = [claimant.claim(work, known) for work in works]
+            claims = claimant.claims(works, known, head_of)
+            self._held[run_id] = {claim.batch: claim.intent for claim in claims}
             self._append([row for claim in claims for row in (*claim.ended, claim.intent)])
             faults.reach("after_lease")
             rivals = self._await_rivals(claimant, claims)
             if not rivals:
-                self._held[run_id] = {claim.batch: claim.intent for claim in claims}
                 return [claim.batch for claim in claims]
             self._append(withdrawn(claims, claimant.now))
+            del self._held[run_id]
             self._scheduler.wait(1)
         raise AlreadyRunningError(f"run {run_id!r} lost the lease to {rivals[0].run_id!r}")
 
     def close(self, run_id: str, batches: Sequence[Batch], now: datetime) -> None:
         """The work is done: whoever comes next need not wait."""
         held = self._held.get(run_id, {})
-        intents = [held.pop(batch) for batch in batches if batch in held]
+        intents = {batch: held[batch] for batch in batches if batch in held}
         if intents:
             moment = naive(now)
-            self._append(row.closed(IntentStatus.COMMITTED, moment) for row in intents)
+            self._append(row.closed(IntentStatus.COMMITTED, moment) for row in intents.values())
+        for batch in intents:
+            del held[batch]
 
     def release(self, run_id: str, now: datetime) -> None:
         held = self._held.pop(run_id, {})

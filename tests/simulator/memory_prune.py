@@ -41,8 +41,9 @@ class MemoryPruner:
 
     def _prune(self, batch: Batch, run_id: str, *, drops_resolved: bool) -> None:
         self._scheduler.step("read what to prune")
-        ghosts = self._ghosts()
-        unnamed = {name: self._unnamed(name) for name in self._rules()}
+        leased = set(batch.work.rule_ids)
+        ghosts = self._ghosts() & leased
+        unnamed = {name: self._unnamed(name) for name in self._rules() & leased}
         if ghosts:
             self._lay(ghosts, batch, run_id)
         self._scheduler.step("delete from key index")

@@ -27,6 +27,7 @@ from lakeproof.model.names import TableName
 from lakeproof.model.outcome import CheckResult
 from lakeproof.model.standing import KeyTotals
 from lakeproof.model.weighing import Resolution
+from lakeproof.state.leases import HeadOf
 from lakeproof.state.store import Batch, Move, RuleProgress, TableWork, Weighed
 
 
@@ -63,8 +64,14 @@ class MemoryStore:
     def prepare(self) -> None:
         pass
 
-    def begin(self, run_id: str, works: Sequence[TableWork], now: datetime) -> list[Batch]:
-        return self._leases.begin(run_id, works, now)
+    def begin(
+        self,
+        run_id: str,
+        works: Sequence[TableWork],
+        now: datetime,
+        head_of: HeadOf | None = None,
+    ) -> list[Batch]:
+        return self._leases.begin(run_id, works, now, head_of)
 
     def release(self, run_id: str, now: datetime) -> None:
         self._leases.release(run_id, now)

@@ -63,6 +63,8 @@ class History:
     feed_is_on: bool = True
     readable_from: int = 0
     """Feeds of commits before this one are gone."""
+    heads: list[int] = field(default_factory=lambda: [0])
+    """Where the head was, in order."""
 
     def path(self, since: int, until: int) -> list[Commit] | None:
         """The commits after `since` up to `until`; None if that is no ancestor of this."""
@@ -130,9 +132,11 @@ class MemoryTable:
     def roll_back(self, number: int) -> None:
         """Let the head point at an earlier commit: what came after it is no history any more."""
         self.now.head = number
+        self.now.heads.append(number)
 
     def _commit(self, what: str, rows: Mapping[Row, int], feed: tuple[Change, ...] | None) -> None:
         life = self.now
         number = len(life.commits)
         life.commits.append(Commit(number, life.head, rows, feed, life.feed_is_on, what))
         life.head = number
+        life.heads.append(number)

@@ -10,9 +10,13 @@ import os
 
 import pytest
 from histories import MISHAPS, replay, reports, simulate
+from meaning import RULE_KEYS
 from memory_state import Broken
+from scheduler import Nemesis
+from world import Job, World, fault_points
 
 from lakeproof import faults
+from lakeproof.errors import AlreadyRunningError
 
 HISTORIES = int(os.environ.get("LAKEPROOF_HISTORIES", "10000"))
 MUTANT_SEEDS = range(2_000)
@@ -36,6 +40,19 @@ def test_a_protocol_that_lacks_a_part_is_found_out(broken):
 
     assert found is not None, f"{broken} ended right {len(MUTANT_SEEDS)} times"
     assert found.failures[0].told.startswith("DifferenceError")
+
+
+def test_a_first_run_is_never_taken_for_one_that_is_gone_by_a_prune_beside_it():
+    for seed in range(100):
+        world = World(seed)
+        world.commit()
+        first = world.start("first", Job("first", RULE_KEYS))
+        prune = world.start_pruning("prune")
+        world.scheduler.nemesis = Nemesis(switch=0.5)
+        with fault_points(world.scheduler):
+            world.scheduler.run()
+        assert isinstance(first.error, AlreadyRunningError | None), world.scheduler.trace
+        assert isinstance(prune.error, AlreadyRunningError | None), world.scheduler.trace
 
 
 def test_a_seed_replays_to_the_same_trace():

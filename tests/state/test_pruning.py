@@ -120,3 +120,9 @@ def test_prune_gives_up_its_leases_when_one_cannot_be_taken(monkeypatch):
         ("a", "abandoned"),
         ("b", "abandoned"),
     ]
+
+
+def test_prune_leaves_rules_alone_that_came_up_after_it_took_its_leases():
+    ghosts = [pruning.Ghost(name, "iceberg.shop.orders") for name in ("dead", "at_work")]
+    pruner = pruning.Pruner(None, {}, ghosts).within(["dead"])
+    assert [one.rule_id for one in pruner.ghosts] == ["dead"]

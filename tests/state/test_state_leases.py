@@ -5,10 +5,13 @@ from datetime import datetime, timedelta
 
 import pytest
 
+from lakeproof.config import StoreSettings
 from lakeproof.errors import AlreadyRunningError
 from lakeproof.model.names import TableName
 from lakeproof.model.position import Position
-from lakeproof.state.leases import Claimant, IntentStatus, withdrawn
+from lakeproof.state.intent_log import IntentLog
+from lakeproof.state.leases import Claimant, IntentStatus, TableMovedError, withdrawn
+from lakeproof.state.spark_store import SparkStore
 from lakeproof.state.store import TableWork
 
 NOW = datetime(2026, 3, 1, 12)  # noqa: DTZ001 (state holds UTC without zone)
@@ -158,3 +161,62 @@ def test_a_run_repeated_with_other_rules_ends_its_own_lease_and_starts_anew():
     claim = claimant("a").claim(other, [open_intent("a")])
     assert (claim.batch.adopted, claim.batch.batch_seq) == (False, 2)
     assert [one.status for one in claim.ended] == [IntentStatus.ABANDONED]
+
+
+CODES = TableWork(TableName(("iceberg", "lakehouse", "codes")), "uuid-9", "joined", (), None)
+
+
+def test_a_run_takes_up_all_its_tables_again_or_none():
+    known = [open_intent("a"), open_intent("a", CODES)]
+    a = claimant("a")
+    assert [claim.batch.adopted for claim in a.claims([SALES, CODES], known)] == [True, True]
+    again = replace(CODES, table_id="uuid-10")
+    anew = a.claims([SALES, again], known)
+    assert [claim.batch.adopted for claim in anew] == [False, False]
+    assert [one.status for claim in anew for one in claim.ended] == [IntentStatus.ABANDONED] * 2
+
+
+def test_what_begins_anew_stands_at_the_head_and_what_is_repeated_where_it_was():
+    def moved_on(_table):
+        return Position("iceberg", 8)
+
+    with pytest.raises(TableMovedError, match=r"lakehouse\.sales was written to"):
+        claimant("a").claims([SALES], [], moved_on)
+    (claim,) = claimant("a").claims([SALES], [open_intent("a")], moved_on)
+    assert claim.batch.position == SALES.position
+
+
+@pytest.fixture
+def log(monkeypatch):
+    """The table of intents as a list."""
+    rows = []
+    monkeypatch.setattr(IntentLog, "present", lambda *_: list(rows))
+    monkeypatch.setattr(IntentLog, "append", lambda _, intents: rows.extend(intents))
+    return rows
+
+
+def test_a_lease_that_was_not_confirmed_is_given_back(log, monkeypatch):
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    store = SparkStore(None, StoreSettings())
+    monkeypatch.setattr(store, "_await_rivals", stop)
+    with pytest.raises(KeyboardInterrupt):
+        store.begin("a", [SALES], NOW)
+    store.release("a", NOW)
+    assert [row.status for row in log] == [IntentStatus.OPEN, IntentStatus.ABANDONED]
+
+
+def test_a_lease_that_could_not_be_closed_is_given_back(log, monkeypatch):
+    def break_down(*_):
+        raise ConnectionError
+
+    store = SparkStore(None, StoreSettings())
+    batches = store.begin("a", [SALES], NOW)
+    monkeypatch.setattr(store, "_assert_committed", lambda *_: None)
+    with monkeypatch.context() as broken:
+        broken.setattr(IntentLog, "append", break_down)
+        with pytest.raises(ConnectionError):
+            store.commit(batches, "a", [], NOW)
+    store.release("a", NOW)
+    assert [row.status for row in log] == [IntentStatus.OPEN, IntentStatus.ABANDONED]

@@ -22,11 +22,7 @@ from typing import TypeVar
 
 from lakeproof import faults
 from lakeproof.engines.engine import Engine
-from lakeproof.errors import (
-    AlreadyRunningError,
-    ConfigError,
-    short_message,
-)
+from lakeproof.errors import ConfigError, short_message
 from lakeproof.model.names import TableName
 from lakeproof.model.outcome import CheckResult
 from lakeproof.model.pairing import PairFound
@@ -42,6 +38,7 @@ from lakeproof.running.repeating import positions_said, says_the_same, stands_at
 from lakeproof.running.result_draft import RunLabels
 from lakeproof.running.retiring import retired_rules, retiring_moves
 from lakeproof.running.time_budget import TimeBudget
+from lakeproof.state.leases import TableMovedError
 from lakeproof.state.quarantine import Quarantine
 from lakeproof.state.store import Batch, RuleProgress, Store, TableWork
 
@@ -276,21 +273,21 @@ class Runner:
         its lease: one that was planned before another run committed, and began after it, would
         write older findings over newer ones.
         """
-        for _ in range(_BEGINS_MAX):
+        for left in reversed(range(_BEGINS_MAX)):
             works = _works_of(plan)
-            begin = partial(self._store.begin, labels.run_id, works, self.clock())
-            batches = self._timed("lease and intent", begin)
+            begin = partial(self._store.begin, labels.run_id, works, self.clock(), self.engine.head)
+            try:
+                batches = self._timed("lease and intent", begin)
+            except TableMovedError:
+                if not left:
+                    raise
+                plan = replan({})
+                continue
             if any(batch.adopted for batch in batches):
                 positions = {batch.work.table: batch.position for batch in batches}
-                return replan({k: v for k, v in positions.items() if v is not None}), batches
-            pinned = [work for work in works if work.position is not None]
-            if all(self.engine.head(work.table) == work.position for work in pinned):
-                return plan, batches
-            self._store.release(labels.run_id, self.clock())
-            plan = replan({})
-        raise AlreadyRunningError(
-            f"the tables moved {_BEGINS_MAX} times between planning and the lease. Run again"
-        )
+                plan = replan({k: v for k, v in positions.items() if v is not None})
+            break
+        return plan, batches
 
     def _release(self, labels: RunLabels) -> None:
         """Give the leases back; the error that ends the run must not be hidden by this one."""

@@ -15,8 +15,15 @@ from datetime import datetime
 from enum import StrEnum
 
 from lakeproof.errors import AlreadyRunningError
+from lakeproof.model.names import TableName
 from lakeproof.model.position import Position
 from lakeproof.state.store import Batch, TableWork
+
+HeadOf = Callable[[TableName], Position | None]
+
+
+class TableMovedError(AlreadyRunningError):
+    """A table was written to after the run had planned; planned again, the run may begin."""
 
 
 class IntentStatus(StrEnum):
@@ -86,19 +93,48 @@ class Claimant:
     lease_until: datetime
     is_dead: Callable[[str], bool]
 
+    def claims(
+        self, works: Sequence[TableWork], known: Sequence[Intent], head_of: HeadOf | None = None
+    ) -> list[Claim]:
+        """A claim for each table; all are taken up again, or all begin anew.
+
+        Else rules of a new number would be told by a table as it was long ago. What begins anew
+        must stand at the heads. They are asked for after the intents were read and before ours is
+        appended: whoever has a lower number has planned before that, so no older finding gets a
+        higher number than a newer one. Whoever comes in between has the same number.
+        """
+        claims = [self.claim(work, known) for work in works]
+        if all(claim.batch.adopted for claim in claims):
+            return claims
+        for work in works:
+            if head_of is None or work.position is None:
+                continue
+            if head_of(work.table) != work.position:
+                raise TableMovedError(
+                    f"{work.table} was written to between planning and the lease, again and again. "
+                    "Run again"
+                )
+        return [self._claim(work, known, ()) for work in works]
+
     def claim(self, work: TableWork, known: Iterable[Intent]) -> Claim:
         """The intent to append, given the present ones; refuses if another run is at work."""
         related = [intent for intent in known if intent.concerns(work)]
-        peers = [intent for intent in related if intent.shares(work)]
         own = [
             intent
-            for intent in peers
-            if intent.run_id == self.run_id
+            for intent in related
+            if intent.shares(work)
+            and intent.run_id == self.run_id
             and intent.group_id == work.group
             and intent.table_id == work.table_id
             and intent.status != IntentStatus.WITHDRAWN
             and not self._is_contested(intent, related)
         ]
+        return self._claim(work, related, own)
+
+    def _claim(self, work: TableWork, known: Iterable[Intent], own: Sequence[Intent]) -> Claim:
+        """The claim that takes up one of `own`, or begins anew if there is none."""
+        related = [intent for intent in known if intent.concerns(work)]
+        peers = [intent for intent in related if intent.shares(work)]
         ended = [self._end(intent) for intent in peers if intent.is_open and intent not in own]
         if own:
             batch = _adopted(work, max(own, key=lambda intent: intent.batch_seq))

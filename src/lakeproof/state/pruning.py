@@ -77,16 +77,14 @@ class Pruner:
             for name, of_table in sorted(rules.items())
         ]
 
-    def within(self, tables: Collection[str]) -> Pruner:
-        """Only what concerns these tables."""
-        newest = {
-            rule_id: heads
-            for rule_id, heads in self.newest.items()
-            if heads[0].progress.table in tables
-        }
-        return replace(
-            self, newest=newest, ghosts=[one for one in self.ghosts if one.table in tables]
-        )
+    def within(self, rule_ids: Collection[str]) -> Pruner:
+        """Only what concerns these rules.
+
+        A rule that came up after the leases were taken is no ghost: its first run is at work.
+        """
+        newest = {name: heads for name, heads in self.newest.items() if name in rule_ids}
+        ghosts = [one for one in self.ghosts if one.rule_id in rule_ids]
+        return replace(self, newest=newest, ghosts=ghosts)
 
     def prune(
         self, batches: Sequence[Batch], run_id: str, now: datetime, *, drops_resolved: bool

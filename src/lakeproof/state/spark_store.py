@@ -30,7 +30,7 @@ from lakeproof.state.index_log import IndexLog, SparkTouched, columns_of
 from lakeproof.state.intent_log import IntentLog
 from lakeproof.state.kept_rows import KeptRows
 from lakeproof.state.key_index import known_sql, sums_sql
-from lakeproof.state.leases import Claim, Claimant, Intent, IntentStatus, withdrawn
+from lakeproof.state.leases import Claim, Claimant, HeadOf, Intent, IntentStatus, withdrawn
 from lakeproof.state.open_violations import OpenViolations
 from lakeproof.state.owner import is_dead, this_owner
 from lakeproof.state.progress import Head, ProgressLog, Step
@@ -86,14 +86,22 @@ class SparkStore:
             create_missing(self._access)
         self._is_prepared = True
 
-    def begin(self, run_id: str, works: Sequence[TableWork], now: datetime) -> list[Batch]:
+    def begin(
+        self,
+        run_id: str,
+        works: Sequence[TableWork],
+        now: datetime,
+        head_of: HeadOf | None = None,
+    ) -> list[Batch]:
         if not works:
             return []
         claimant = self._claimant(run_id, now)
         for number in range(1, CLAIMS_MAX + 1):
             with self._access.reaching("read who is at work"):
                 known = self._intents.present(run_id, works)
-            claims = [claimant.claim(work, known) for work in works]
+            claims = claimant.claims(works, known, head_of)
+            # Known before it is written: whatever breaks from here on, `release` gives it back.
+            self._held[run_id] = {claim.batch: claim.intent for claim in claims}
             with self._access.reaching("take the lease"):
                 self._intents.append(
                     [row for claim in claims for row in (*claim.ended, claim.intent)]
@@ -102,8 +110,9 @@ class SparkStore:
             with self._access.reaching("confirm the lease"):
                 rivals = self._await_rivals(claimant, claims)
                 if not rivals:
-                    return self._hold(run_id, claims)
+                    return self._confirmed(run_id, claims)
                 self._intents.append(withdrawn(claims, claimant.now))
+                del self._held[run_id]
             pause(number)
         raise AlreadyRunningError(
             f"run {run_id!r} lost the lease on {rivals[0].table_fqn} {CLAIMS_MAX} times to others, "
@@ -245,10 +254,11 @@ class SparkStore:
                 else:
                     held |= self._held[run_id]
             # Looked at again, because it may have moved while the leases were taken.
-            pruner = Pruner.over(self._access).within({str(one.work.table) for one in held})
+            leased = {rule_id for one in held for rule_id in one.work.rule_ids}
+            pruner = Pruner.over(self._access).within(leased)
             pruned = pruner.prune(list(held), run_id, now, drops_resolved=drops_resolved)
         finally:
-            self._held[run_id] = held
+            self._held[run_id] = held | self._held.get(run_id, {})
             self.release(run_id, now)
         return replace(pruned, skipped=tuple(skipped))
 
@@ -268,10 +278,12 @@ class SparkStore:
         faults.reach("after_progress")
         self._assert_committed(batches, run_id, steps)
         held = self._held.get(run_id, {})
-        intents = [held.pop(batch, claimant.intent(batch)) for batch in batches]
+        intents = [held.get(batch, claimant.intent(batch)) for batch in batches]
         self._intents.append(
             [intent.closed(IntentStatus.COMMITTED, claimant.now) for intent in intents]
         )
+        for batch in batches:  # only now: a lease that is not closed is still to be given back
+            held.pop(batch, None)
 
     def release(self, run_id: str, now: datetime) -> None:
         """Abandon what this object still holds. Does not raise: it runs while errors pass by."""
@@ -318,8 +330,7 @@ class SparkStore:
         moment = _utc(now)
         return Claimant(run_id, this_owner(), moment, moment + self._lease, is_dead)
 
-    def _hold(self, run_id: str, claims: Sequence[Claim]) -> list[Batch]:
-        self._held[run_id] = {claim.batch: claim.intent for claim in claims}
+    def _confirmed(self, run_id: str, claims: Sequence[Claim]) -> list[Batch]:
         if not any(claim.batch.adopted for claim in claims):
             self._results.first_timers.add(run_id)
         return [claim.batch for claim in claims]

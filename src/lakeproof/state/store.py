@@ -6,7 +6,7 @@ The order of calls is the run order of the runner: `prepare`, `begin`, `apply_hi
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
@@ -154,8 +154,17 @@ class Store(Protocol):
     def prepare(self) -> None:
         """Create what is missing; refuse tables of a newer schema version."""
 
-    def begin(self, run_id: str, works: Sequence[TableWork], now: datetime) -> list[Batch]:
-        """Take the lease and write the intent of each table; adopt those of the same run_id."""
+    def begin(
+        self,
+        run_id: str,
+        works: Sequence[TableWork],
+        now: datetime,
+        head_of: Callable[[TableName], Position | None] | None = None,
+    ) -> list[Batch]:
+        """Take the lease and write the intent of each table; adopt those of the same run_id.
+
+        TableMovedError if a table that is not adopted stands elsewhere than `head_of` says.
+        """
 
     def apply_hits(
         self,
