@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from weighed_scene import START, WeighedScene, Weight, settings_of
+from weighed_scene import START, WeighedScene, Weight, hash_of, settings_of
 
 from lakeproof.model.names import TableName
 from lakeproof.model.standing import KeyTotals
+from lakeproof.model.weighing import WeighKind
 from lakeproof.state import attempts, index_log, key_index
 from lakeproof.state.access import StateAccess
 from lakeproof.state.attempts import Attempt
@@ -151,3 +152,17 @@ def test_weights_that_cannot_be_are_told(weighed):
     wrong = [Weight("reference", "child", -2, side="parent"), Weight("unique", "five", 1)]
     weighed.batch("wrong", [*wrong, Weight("row", "a", 1)], 1, until="index")
     assert weighed.problems == weighed.by_rule(reference="1 key of its index below zero")
+
+
+def test_keys_that_a_parent_leaves_are_counted_again_where_updates_go_unseen(spark, weighed):
+    # Of the child that is known its row may be gone, unseen; nobody ever referred to the other.
+    known = (
+        f"SELECT '{weighed.rules['reference']}' AS rule_id, '{hash_of('child')}' AS key_hash, "
+        "CAST(NULL AS STRING) AS key_json, '' AS side, 1L AS `count`, 7L AS near"
+    )
+    gone = [Weight("reference", key, -1, side="parent") for key in ("child", "childless")]
+    (view,) = weighed.view(gone)
+    columns = {view: spark.table(view).columns}
+    kinds = {weighed.rules["reference"]: WeighKind.REFERENCE}
+    rows = spark.sql(key_index.known_sql(known, columns, kinds)).collect()
+    assert [(row["violation_key"], row["occurrences"]) for row in rows] == [("child", 1)]

@@ -17,6 +17,8 @@ KEY_NUMBERS = {
     "key_low": "CAST(conv(substr(key_hash, 17), 16, -10) AS BIGINT)",
 }
 """SQL of the same bits as two numbers, which cost a tenth of the text to read and compare."""
+BROADCAST_KEYS_MAX = 1_000_000
+"""Up to this many keys are sent to the rows that may have them; more, and both are shuffled."""
 
 
 class WeighKind(StrEnum):

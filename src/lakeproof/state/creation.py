@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 from lakeproof import faults
 from lakeproof.errors import StateSchemaError
 from lakeproof.model.names import TableName
@@ -22,25 +25,25 @@ def create_missing(access: StateAccess) -> None:
     versions = known_versions(access)
     for kind, version in versions.items():
         if version is not None and version < SCHEMA_VERSION:
-            _bring_up(access, kind)
+            _insist(partial(_alter, access, kind))
     missing = [kind for kind, version in versions.items() if version is None]
     if not missing:
         return
-    _insist(access, f"CREATE NAMESPACE IF NOT EXISTS {access.namespace.sql}")
+    _insist(partial(access.frame, f"CREATE NAMESPACE IF NOT EXISTS {access.namespace.sql}"))
     for kind in missing:
         table, made = access.tables[kind], access.format
-        _insist(access, TABLES[kind].ddl(table, made.name, made.properties))
+        _insist(partial(access.frame, TABLES[kind].ddl(table, made.name, made.properties)))
         _version(access, kind)
 
 
-def _insist(access: StateAccess, sql: str) -> None:
-    """Run a statement that makes what is missing; of two drivers that do so at once one is told.
+def _insist(make: Callable[[], object]) -> None:
+    """Make what is missing; of two drivers that do so at once one is told.
 
     By an error, and maybe before the catalog knows of what the other one makes: it tries again.
     """
     for number in range(1, TRIES_MAX + 1):
         try:
-            access.frame(sql)
+            make()
         except spark_errors():
             if number == TRIES_MAX:
                 raise
@@ -59,21 +62,8 @@ def all_exist(access: StateAccess) -> bool:
     return set(known_versions(access).values()) == {SCHEMA_VERSION}
 
 
-def _bring_up(access: StateAccess, kind: str) -> None:
-    """Add the columns that the table lacks; where two drivers do so at once, one tries again."""
-    for number in range(1, TRIES_MAX + 1):
-        try:
-            _alter(access, kind)
-        except spark_errors():
-            if number == TRIES_MAX:
-                raise
-        else:
-            return
-        pause(number)
-
-
 def _alter(access: StateAccess, kind: str) -> None:
-    """First the columns, then the version that promises them. Old rows have NULL there."""
+    """First the columns that it lacks, then the version that promises them; old rows have NULL."""
     table = access.tables[kind].sql
     missing = _missing_columns(access, kind)
     if missing:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from lakeproof.model.names import quote
 from lakeproof.model.printable import counted
 from lakeproof.model.standing import KeyTotals
-from lakeproof.state import key_index
+from lakeproof.state import index_writing, key_index
 from lakeproof.state.access import StateAccess
 from lakeproof.state.attempts import Attempt, to_merge
 from lakeproof.state.key_index import SMALL_INDEX_ROWS
@@ -161,7 +161,7 @@ class _GoingOn:
             if to_merge(touched.attempts[rule_id])
         }
         index = self.access.tables["key_index"]
-        append = key_index.Append(self.batch, self.moment, index, self.weighed)
+        append = index_writing.Append(self.batch, self.moment, index, self.weighed)
         merged = key_index.visible_sql(index, merging) if merging else ""
         own = self.access.append_anew(
             self.batch.batch_seq, lambda own: append.insert(own, quote(touched.view), merged)
@@ -189,13 +189,13 @@ class _Beginning:
     def add_to(self, touched: SparkTouched) -> None:
         index = self.access.tables["key_index"]
         kinds = {one.rule_id: one.kind for one in self.weighed}
-        append = key_index.Append(self.batch, self.moment, index, self.weighed)
-        relation = f"({key_index.rebuilt_sql(self.columns, kinds)})"
+        append = index_writing.Append(self.batch, self.moment, index, self.weighed)
+        relation = f"({index_writing.rebuilt_sql(self.columns, kinds)})"
         own = self.access.append_anew(
             self.batch.batch_seq, lambda own: append.insert(own, relation)
         )
         self.access.refresh("key_index")
-        rebuilt = key_index.Rebuilt(index, own, kinds)
+        rebuilt = index_writing.Rebuilt(index, own, kinds)
         touched.attempts.update(dict.fromkeys(kinds, (own,)))
         rows = self.access.read(rebuilt.totals)
         sum_up(touched, rows)

@@ -9,27 +9,28 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import TypeVar
 
 from lakeproof.model.names import TableName, quote
-from lakeproof.model.weighing import KEY_HASH, KEY_NUMBERS, Resolution, Side, WeighKind
+from lakeproof.model.weighing import (
+    BROADCAST_KEYS_MAX,
+    KEY_HASH,
+    KEY_NUMBERS,
+    Resolution,
+    Side,
+    WeighKind,
+)
 from lakeproof.state import literals
 from lakeproof.state.attempts import Attempt, is_named
-from lakeproof.state.store import Batch, Weighed
-from lakeproof.state.tables import KEY_INDEX
-from lakeproof.state.violations import HIT_ID
 
 Value = TypeVar("Value", int, WeighKind)
 
-_NUMBERS = ", ".join(f"{value} AS {name}" for name, value in KEY_NUMBERS.items())
+NUMBERS = ", ".join(f"{value} AS {name}" for name, value in KEY_NUMBERS.items())
 OWN = f"'{Side.OWN.value}'"
 PARENT = f"'{Side.PARENT.value}'"
 NO_STRAYS = "SELECT '' AS rule_id, '' AS violation_key WHERE false"
 SMALL_INDEX_ROWS = 200_000
 """An index up to this size is read as a whole: finding out where the keys lie costs more."""
-BROADCAST_KEYS_MAX = 1_000_000
-"""Up to this many keys are sent to the index; more, and both sides are shuffled."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +76,7 @@ def keys_sql(incoming: str, strays: str) -> str:
     text is grouped by, though the hash follows from it: a largest text would have Spark sort.
     """
     return f"""
-SELECT *, {_NUMBERS} FROM (
+SELECT *, {NUMBERS} FROM (
 SELECT rule_id, key_hash, violation_key,
        CAST(sum(if(side = {OWN}, weight, 0)) AS BIGINT) AS own,
        CAST(sum(if(side = {PARENT}, weight, 0)) AS BIGINT) AS parent,
@@ -199,21 +200,21 @@ WITH before AS (
   GROUP BY key_low, key_high, rule_id
 ), summed AS (
   SELECT k.rule_id, k.key_hash, k.key_high, k.key_low, k.violation_key, k.near, k.own AS own_weight,
-         k.parent AS parent_weight, k.present, k.is_stray, {_kind_sql(kinds)} AS kind,
+         k.parent AS parent_weight, k.present, k.is_stray, {kind_sql(kinds)} AS kind,
          k.has_null OR coalesce(before.has_null, false) AS has_null,
          coalesce(before.own, 0L) AS own_before, coalesce(before.parent, 0L) AS parent_before,
          coalesce(before.own, 0L) + k.own AS own, coalesce(before.parent, 0L) + k.parent AS parent
   FROM {keys} k LEFT JOIN before ON before.key_low = k.key_low
     AND before.key_high = k.key_high AND before.rule_id = k.rule_id
 ), judged AS (
-  SELECT *, {_open_sql("own_before", "parent_before")} AS was_open,
-         {_open_sql("own", "parent")} AS is_open
+  SELECT *, {open_sql("own_before", "parent_before")} AS was_open,
+         {open_sql("own", "parent")} AS is_open
   FROM summed
 )
 SELECT rule_id, key_hash, key_high, key_low, violation_key, near, has_null, own_weight,
        parent_weight, was_open, is_open, own_before, own AS occurrences, parent,
-       {_excess_sql("was_open", "own_before")} AS excess_before,
-       {_excess_sql("is_open", "own")} AS excess,
+       {excess_sql("was_open", "own_before")} AS excess_before,
+       {excess_sql("is_open", "own")} AS excess,
        if((kind = '{WeighKind.ROW.value}' AND present >= 0)
           OR (kind <> '{WeighKind.ROW.value}' AND own > 0),
           '{Resolution.FIXED.value}', '{Resolution.DELETED.value}') AS resolution,
@@ -238,130 +239,6 @@ SELECT rule_id,
 FROM {quote(touched_view)} GROUP BY rule_id"""
 
 
-@dataclass(frozen=True, slots=True)
-class Append:
-    """Rows of one batch on their way into the index."""
-
-    batch: Batch
-    moment: datetime
-    index: TableName
-    weighed: Sequence[Weighed]
-
-    def insert(self, own: Attempt, relation: str, merged: str = "") -> str:
-        """The weights of a relation, together with older rows that are merged into this attempt."""
-        rows = self._weights(relation)
-        if merged:
-            rows = self._summed(f"{rows}\nUNION ALL\nSELECT {_LOGGED} FROM ({merged})")
-        generations = "".join(
-            f" WHEN {literals.text(one.rule_id)} THEN {one.generation}L" for one in self.weighed
-        )
-        fixed = {
-            "table_name": literals.text(str(self.batch.work.table)),
-            "generation": f"CASE rule_id{generations} ELSE 0L END",
-            "batch_seq": f"{self.batch.batch_seq}L",
-            "epoch": f"{self.batch.epoch}L",
-            "token": literals.text(own.token),
-        }
-        names = [column.name for column in KEY_INDEX.columns]
-        selected = ", ".join(f"{fixed.get(name, f'`{name}`')} AS `{name}`" for name in names)
-        # By numbers: texts that begin alike, as those of one rule do, are dear to sort.
-        return (
-            f"INSERT INTO {self.index.sql} ({KEY_INDEX.names_sql})\n"
-            f"SELECT {selected} FROM ({rows})\nORDER BY xxhash64(rule_id), near, key_low"
-        )
-
-    def _weights(self, relation: str) -> str:
-        """One pass for both sides: what is weighed may be a whole table."""
-        now = literals.moment(self.moment)
-        return (
-            "SELECT rule_id, key_hash, key_high, key_low, "
-            "if(is_open, violation_key, NULL) AS key_json, "
-            f"added.weight AS `count`, {now} AS first_seen, {now} AS last_seen, "
-            "added.side AS side, coalesce(near, 0L) AS near, has_null "
-            f"FROM {relation} LATERAL VIEW "
-            f"stack(2, {OWN}, own_weight, {PARENT}, parent_weight) added AS side, weight "
-            "WHERE added.weight <> 0"
-        )
-
-    @staticmethod
-    def _summed(rows: str) -> str:
-        """Keys whose weights cancel out are gone."""
-        return (
-            "SELECT rule_id, key_hash, key_high, key_low, max(key_json) AS key_json, "
-            "CAST(sum(`count`) AS BIGINT) AS `count`, min(first_seen) AS first_seen, "
-            "max(last_seen) AS last_seen, side, max(near) AS near, "
-            f"bool_or(coalesce(has_null, false)) AS has_null FROM ({rows}) "
-            "GROUP BY rule_id, key_hash, key_high, key_low, side HAVING sum(`count`) <> 0"
-        )
-
-
-_LOGGED = (
-    "rule_id, key_hash, key_high, key_low, key_json, `count`, first_seen, last_seen, side, near, "
-    "has_null"
-)
-
-
-def rebuilt_sql(views: Mapping[str, Sequence[str]], kinds: Mapping[str, WeighKind]) -> str:
-    """Keys of rules that begin anew, as `Append.insert` takes them: there was nothing before.
-
-    Only where a key has two sides need its rows be brought together; the others, which may be as
-    many as the table has rows, pass through.
-    """
-    sided = [rule_id for rule_id, kind in kinds.items() if kind is WeighKind.REFERENCE]
-    single = [rule_id for rule_id in kinds if rule_id not in sided]
-    names = "rule_id, key_hash, violation_key, near, has_null"
-    parts = []
-    if single:
-        parts.append(
-            f"SELECT {names}, weight AS own, 0L AS parent FROM ({incoming_sql(views, single)})"
-        )
-    if sided:
-        keys = keys_sql(incoming_sql(views, sided), NO_STRAYS)
-        parts.append(f"SELECT {names}, own, parent FROM ({keys})")
-    both = "\nUNION ALL\n".join(parts)
-    return f"""
-SELECT *, {_NUMBERS}, own AS own_weight, parent AS parent_weight,
-       {_open_sql("own", "parent")} AS is_open
-FROM (SELECT *, {_kind_sql(kinds)} AS kind FROM ({both}) k)"""
-
-
-@dataclass(frozen=True, slots=True)
-class Rebuilt:
-    """What an attempt has written of rules that it began anew, read back from the index."""
-
-    index: TableName
-    own: Attempt
-    kinds: Mapping[str, WeighKind]
-
-    @property
-    def totals(self) -> str:
-        """Per rule: its rows, and what its open keys amount to; the rest as in `totals_sql`."""
-        return f"""
-SELECT rule_id, count(*) AS index_rows, count_if(is_open) AS hits,
-       CAST(sum(if(is_open, `count`, 0)) AS BIGINT) AS occurrences,
-       CAST(sum({_excess_sql("is_open", "`count`")}) AS BIGINT) AS excess,
-       count_if(`count` < 0) AS below_zero
-FROM ({self._rows}) GROUP BY rule_id"""
-
-    @property
-    def hits(self) -> str:
-        """The open keys as `Assignment` takes them."""
-        return (
-            f"SELECT rule_id, {HIT_ID} AS hit_id, violation_key, `count` AS occurrences "
-            f"FROM ({self._rows}) WHERE is_open"
-        )
-
-    @property
-    def _rows(self) -> str:
-        """Only open keys have their text there; a key on the parent's side is never open."""
-        return (
-            "SELECT rule_id, side, key_json AS violation_key, `count`, has_null, "
-            f"{_kind_sql(self.kinds, '')} AS kind, "
-            f"side = {OWN} AND key_json IS NOT NULL AS is_open FROM {self.index.sql} "
-            f"WHERE rule_id IN ({literals.texts(self.kinds)}) AND {is_named([self.own])}"
-        )
-
-
 def known_sql(
     visible: str, besides: Mapping[str, Sequence[str]], kinds: Mapping[str, WeighKind]
 ) -> str:
@@ -370,9 +247,11 @@ def known_sql(
     With the rows behind them as committed, and where they lie. `besides` has the columns of each.
     """
     unique = literals.texts(name for name, kind in kinds.items() if kind is WeighKind.UNIQUE)
+    # A parent that goes can open a key too: what stands behind it must be looked at as well.
     added = (
-        "SELECT rule_id, key_hash, NULL AS known, violation_key AS key, 0L AS own, weight, near, "
-        f"has_null FROM ({incoming_sql(besides, kinds)}) WHERE side = {OWN}"
+        "SELECT rule_id, key_hash, NULL AS known, violation_key AS key, 0L AS own, "
+        f"if(side = {OWN}, weight, 0L) AS weight, near, has_null "
+        f"FROM ({incoming_sql(besides, kinds)})"
     )
     known = (
         "SELECT rule_id, key_hash, key_json AS known, NULL AS key, "
@@ -397,7 +276,7 @@ def sums_sql(visible: str) -> str:
     )
 
 
-def _open_sql(own: str, parent: str) -> str:
+def open_sql(own: str, parent: str) -> str:
     return (
         f"CASE kind WHEN '{WeighKind.UNIQUE.value}' THEN {own} > 1 OR (has_null AND {own} > 0) "
         f"WHEN '{WeighKind.REFERENCE.value}' THEN {own} > 0 AND {parent} <= 0 "
@@ -405,14 +284,14 @@ def _open_sql(own: str, parent: str) -> str:
     )
 
 
-def _excess_sql(is_open: str, own: str) -> str:
+def excess_sql(is_open: str, own: str) -> str:
     return (
         f"if({is_open}, {own} - "
         f"if(kind = '{WeighKind.UNIQUE.value}' AND NOT coalesce(has_null, false), 1L, 0L), 0L)"
     )
 
 
-def _kind_sql(kinds: Mapping[str, WeighKind], alias: str = "k.") -> str:
+def kind_sql(kinds: Mapping[str, WeighKind], alias: str = "k.") -> str:
     named = "".join(
         f" WHEN {alias}rule_id IN ({literals.texts(rules)}) THEN '{kind.value}'"
         for kind, rules in _by_value(kinds).items()

@@ -13,7 +13,7 @@ from lakeproof.engines.spark.changes.held_rows import HeldRows, Hold
 from lakeproof.errors import RuleTimeoutError, error_text
 from lakeproof.model.names import quote
 from lakeproof.model.standing import Standing
-from lakeproof.model.weighing import WEIGHT, Side, WeighKind
+from lakeproof.model.weighing import BROADCAST_KEYS_MAX, WEIGHT, Side, WeighKind
 from lakeproof.planning.plan import TablePlan
 from lakeproof.planning.tables import PinnedTable
 from lakeproof.planning.weights import (
@@ -27,10 +27,6 @@ from lakeproof.planning.weights import (
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-
-
-_BROADCAST_KEYS_MAX = 1_000_000
-"""Up to this many keys are sent to the rows; more, and both are shuffled."""
 
 
 @dataclass(slots=True)
@@ -141,7 +137,7 @@ def weigh_again(
     view, keys = weights.look_at(known, timeout_seconds)
     asked = [name for name in rule_ids if name in keys]
     relation = rows.relation if rows is not None else plan.pinned.relation
-    are_few = sum(keys.values()) <= _BROADCAST_KEYS_MAX
+    are_few = sum(keys.values()) <= BROADCAST_KEYS_MAX
     weights.hold(
         asked,
         lambda ids: again_sql(plan, ids, view, relation, are_few=are_few) if ids else "",
