@@ -178,13 +178,14 @@ class Runner:
     ) -> Evaluated:
         by_table = {batch.work.table: batch for batch in batches}
         numbers = {table: batch.batch_seq for table, batch in by_table.items()}
-        reads = self._decide(plan, labels, numbers)
-        is_repeated = any(batch.adopted for batch in batches)
-        previous = self._previous(plan, labels, is_repeated=is_repeated)
         retired = {  # what a newer run has moved since is not for this one to retire
             table: [one for one in known if one.batch_seq <= numbers[table]]
             for table, known in self._retired(plan, labels).items()
         }
+        # Progress that decides is the last to be read: the store builds on what it told last.
+        reads = self._decide(plan, labels, numbers)
+        is_repeated = any(batch.adopted for batch in batches)
+        previous = self._previous(plan, labels, is_repeated=is_repeated)
         gone = {table: retired_rules(plan, known) for table, known in retired.items()}
         found = self._evaluator(labels, recorded, gone).evaluate(plan, reads, by_table, previous)
         for table, known in retired.items():
