@@ -206,7 +206,7 @@ INTENTS = StateTable(
         StateColumn("group_id", TEXT, "the set of rules that move together"),
         StateColumn("batch_seq", COUNT, "grows per table, over all groups"),
         StateColumn("run_id", TEXT, "who reads this range"),
-        StateColumn("from_position", TEXT, "exclusive start as JSON, NULL for a whole snapshot"),
+        StateColumn("from_position", TEXT, "NULL: each rule begins where its progress stands"),
         StateColumn("to_position", TEXT, "inclusive end as JSON, NULL for a table without history"),
         StateColumn("rule_ids", TEXTS, "the rules of the batch"),
         StateColumn("epoch", COUNT, "grows each time the lease changes hands"),
