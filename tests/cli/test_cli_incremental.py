@@ -88,10 +88,13 @@ def follow_changes(lakeproof, spark, shop):
     assert {stand["commits_behind"] for stand in stands.values()} == {0}
     assert stands["order_unique"]["mode"] == "cdf"
 
+    spark.sql(f"INSERT INTO {space}.products VALUES ('P')")
     spark.sql(f"INSERT INTO {space}.sales VALUES (9, 5.0, 'P')")
     stands = by_name(documents(lakeproof, "show", "progress", *place)[0]["rules"])
     assert stands["order_unique"]["commits_behind"] == 1
     assert stands["order_unique"]["kept_share_used"] < 0.5
+    assert stands["order_unique"]["referred_table"] is None
+    assert stands["product_known"]["referred_table"] == f"{space}.products"
     told = lakeproof("plan", suite, *place).stdout
     assert "changes from" in told
     assert "(a query of the user)" in told

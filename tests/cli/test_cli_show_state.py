@@ -8,7 +8,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from kept_store import MOMENT_FIRST, kept_progress, kept_result, kept_violation, write_store
 
+from lakeproof.cli import show_progress
 from lakeproof.cli.suppress import _moment
+from lakeproof.engines.spark import retention
 from lakeproof.model.canonical import encode_key
 from lakeproof.model.distance import Distance
 from lakeproof.model.position import Position
@@ -154,6 +156,21 @@ def test_a_position_that_soon_expires_is_warned_of():
     assert "57.14 % of the 7 days" in warned["old"]
     assert "200 % of the 7 days" in warned["over"]
     assert "its snapshot has expired; the next run rebuilds" in warned["gone"]
+
+
+def test_of_a_rule_that_refers_to_another_table_the_worse_mark_is_told(monkeypatch):
+    here, there = Mark("uuid", Position("delta", 1)), Mark("other", Position("delta", 7))
+    stand = RuleStand("orders", "r", "id", "cdf", here, there, MOMENT_FIRST, "run", 1, 1)
+    gone = {here: Distance(commits=0), there: Distance("its feed was off")}
+    monkeypatch.setattr(retention, "distance_of", lambda _spark, _table, mark, _mode: gone[mark])
+    now = datetime(2025, 1, 8, tzinfo=UTC)
+    (found,) = show_progress._measured(None, [stand], {"other": "codes"}, now)
+    assert "read 2025-01-01 00:00:00, codes: its feed was off" in progress_text([found], now)
+    assert warnings_of([found], now) == ["codes: its feed was off; the next run rebuilds"]
+    gone[here] = Distance(unreadable="table orders does not exist")
+    (found,) = show_progress._measured(None, [stand], {"other": "codes"}, now)
+    assert found.distance.table == ""
+    assert "table orders does not exist" in progress_text([found], now)
 
 
 @pytest.mark.parametrize(

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 import click
@@ -77,7 +78,8 @@ def progress(
                 require_lakehouse(settings.session)
                 spark = held.enter_context(session_for(settings.session, listener))
                 reader = SparkReader(open_store(spark, where.store_to_open(settings)))
-                stands = list(_measured(spark, _stands(reader, wanted)))
+                stands = _stands(reader, wanted)
+                stands = list(_measured(spark, stands, _referred(reader, stands), now))
         if style == "json":
             results.write(document_text(progress_document(stands, now)))
         elif stands:
@@ -149,22 +151,44 @@ def _number(value: object) -> int:
     return 0 if value is None else int(str(value))
 
 
-def _measured(spark: SparkSession, stands: Iterable[RuleStand]) -> Iterable[RuleStand]:
-    """The same with how far each is behind; one look for rules that stand alike."""
-    from lakeproof.engines.spark.retention import distance_of
+def _measured(
+    spark: SparkSession, stands: Sequence[RuleStand], referred: Mapping[str, str], now: datetime
+) -> Iterable[RuleStand]:
+    """The same with how far each is behind; one look for rules that stand alike.
 
-    known: dict[tuple[str, Mark, str], Distance] = {}
+    A rule that refers to another table has a mark there, too, and the worse of the two counts.
+    `referred` has the names of such tables by their ids.
+    """
+    measure = cache(partial(_distance, spark))
     for stand in stands:
         if stand.mark is None:
             yield stand
             continue
-        asked = (stand.table, stand.mark, stand.mode)
-        if asked not in known:
-            table = TableName.parse(stand.table)
-            try:
-                known[asked] = distance_of(spark, table, stand.mark, stand.mode)
-            except LakeproofError as problem:
-                # Without history they may be files or a frame, checked under a name of their own.
-                is_table = stand.mark.position is not None
-                known[asked] = Distance(unreadable=str(problem) if is_table else "")
-        yield replace(stand, distance=known[asked])
+        found = [measure(stand.table, stand.mark, stand.mode)]
+        other = referred.get(stand.parent.table_id, "") if stand.parent is not None else ""
+        if stand.parent is not None and other:
+            found.append(replace(measure(other, stand.parent, Mode.CDF.value), table=other))
+        yield replace(stand, distance=max(found, key=lambda distance: distance.rank(now)))
+
+
+def _distance(spark: SparkSession, table: str, mark: Mark, mode: str) -> Distance:
+    from lakeproof.engines.spark.retention import distance_of
+
+    try:
+        return distance_of(spark, TableName.parse(table), mark, mode)
+    except LakeproofError as problem:
+        # Without history they may be files or a frame, checked under a name of their own.
+        return Distance(unreadable=str(problem) if mark.position is not None else "")
+
+
+def _referred(reader: StateReader, stands: Iterable[RuleStand]) -> dict[str, str]:
+    """The names of tables that rules refer to, by their ids: runs have held them, too."""
+    ids = {stand.parent.table_id for stand in stands if stand.parent is not None}
+    if not ids:
+        return {}
+    condition = Among(("table_id",), tuple(sorted(ids)))
+    columns = ("table_id", "table_fqn", "created_at")
+    rows = reader.ask(
+        Question("intents", (condition,), order=("created_at",), columns=columns)
+    ).rows
+    return {str(row["table_id"]): str(row["table_fqn"]) for row in rows}

@@ -67,16 +67,18 @@ def warnings_of(stands: Iterable[RuleStand], now: datetime) -> list[str]:
         if distance is None:
             continue
         used = distance.used(now)
+        table = distance.table or stand.table
         if distance.unreadable:
-            found[stand.table] = f"{distance.unreadable}; a run can evaluate none of its rules"
+            which = "no rule that refers to it" if distance.table else "none of its rules"
+            found[table] = f"{distance.unreadable}; a run can evaluate {which}"
         elif stand.mode == "snapshot":
             continue
         elif distance.problem:
-            found[stand.table] = f"{stand.table}: {distance.problem}; the next run rebuilds"
+            found[table] = f"{table}: {distance.problem}; the next run rebuilds"
         elif used is not None and used > WARN_ABOVE:
             found.setdefault(
-                stand.table,
-                f"{stand.table}: {_used_text(distance, used)}. Run soon, or let the table keep "
+                table,
+                f"{table}: {_used_text(distance, used)}. Run soon, or let the table keep "
                 "more; after that a run rebuilds from the whole table",
             )
     return list(found.values())
@@ -94,11 +96,12 @@ def _stand_text(stand: RuleStand, now: datetime) -> str:
     if distance is not None:
         used = distance.used(now)
         problem = distance.unreadable or distance.problem
+        where = f"{distance.table}: " if distance.table else ""
         if problem:
-            told.append(printable(problem))
+            told.append(printable(f"{where}{problem}"))
         elif distance.commits is not None:
             behind = f"{counted(distance.commits, 'commit')} behind" if distance.commits else ""
-            told.append(behind or "at the head")
+            told.append(printable(where) + (behind or "at the head"))
         if used is not None:
             told.append(_used_text(distance, used))
     return ", ".join(told)
@@ -127,6 +130,7 @@ def _stand_document(stand: RuleStand, now: datetime) -> dict[str, object]:
         "run_id": stand.run_id,
         "batch_seq": stand.batch_seq,
         "generation": stand.generation,
+        "referred_table": (distance.table or None) if distance else None,
         "unreadable": distance.unreadable if distance else None,
         "problem": distance.problem if distance else None,
         "commits_behind": distance.commits if distance else None,
