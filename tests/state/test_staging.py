@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 
-from lakeproof import QualityCheck, faults, run_checks
+from lakeproof import CheckResult, CheckStatus, QualityCheck, faults, run_checks
 from lakeproof.config import StoreSettings
-from lakeproof.errors import ConfigError
+from lakeproof.errors import ConfigError, EngineUnavailableError
 from lakeproof.state import open_store
 from lakeproof.state.staging import StagingStore
 
@@ -106,3 +106,21 @@ def test_a_repeated_run_of_other_rules_is_refused(spark):
     other = [QualityCheck("code_present", "not_null", TABLE, "order_id")]
     with pytest.raises(ConfigError, match="was used before"):
         run(spark, stage, "changed", other)
+
+
+def test_errors_of_a_lost_engine_are_not_staged_so_that_a_retry_may_do_better():
+    class LostEngine:
+        def sql(self, _):
+            raise ConnectionRefusedError("no server")
+
+    passed = CheckResult(
+        "code_present", "not_null", "orders", "code", CheckStatus.PASSED, 0, 3, "", "2026-01-01",
+        run_id="lost", rule_key="code_present",
+    )  # fmt: skip
+    broken = replace(passed, status=CheckStatus.ERROR, rule_key="id_unique")
+    stage = MemoryStage()
+    store = StagingStore(LostEngine(), SETTINGS, stage, "lost")
+    with pytest.raises(EngineUnavailableError, match="without an engine that answers"):
+        store.record_results([passed, broken])
+    assert stage.documents == {}
+    assert store.record_results([passed]) == 1  # what was evaluated stands

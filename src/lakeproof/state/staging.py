@@ -3,6 +3,9 @@
 Lease, key index, violations and progress are written as in any run. Only the results go to a
 stage instead of their table, at the same moment: before progress. So whatever dies, a repeated
 run finds either no document and evaluates again at the same positions, or one that it keeps.
+
+An engine that is lost meanwhile looks like an error of every rule. A stage needs no engine, so it
+would take these errors for good: before any error is staged, the engine must answer once more.
 """
 
 from __future__ import annotations
@@ -11,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from lakeproof.config import StoreSettings
-from lakeproof.model.outcome import CheckResult
+from lakeproof.model.outcome import CheckResult, CheckStatus
 from lakeproof.state.spark_store import SparkStore
 
 if TYPE_CHECKING:
@@ -51,6 +54,13 @@ class StagingStore(SparkStore):
         known = self._stage.read(self._run_id)
         keys = {result.rule_key for result in known or ()}
         added = [result for result in results if result.rule_key not in keys]
+        if any(result.status == CheckStatus.ERROR for result in added):
+            self._require_engine()
         if added or known is None:
             self._stage.write(self._run_id, [*(known or ()), *added])
         return len(added)
+
+    def _require_engine(self) -> None:
+        """EngineUnavailableError if session or catalog are lost: a retry may then do better."""
+        with self._access.reaching("stage errors of rules without an engine that answers"):
+            super().recorded_results(self._run_id)
