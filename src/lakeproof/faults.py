@@ -47,7 +47,10 @@ STORE_POINTS = ("during_prune", "during_upgrade")
 PROMOTION_POINTS = ("after_promotion_lease", "after_promotion_move", "after_promotion_record")
 """Those of a promotion or its rollback, for each table."""
 
-KNOWN_POINTS = (*POINTS, *LEDGER_POINTS, *STORE_POINTS, *PROMOTION_POINTS)
+CLONE_POINTS = ("after_clone_drop",)
+"""Those of a Delta clone that is dropped to be made again."""
+
+KNOWN_POINTS = (*POINTS, *LEDGER_POINTS, *STORE_POINTS, *PROMOTION_POINTS, *CLONE_POINTS)
 
 
 class FaultInjectedError(Exception):

@@ -188,12 +188,12 @@ def test_a_commit_of_another_writer_during_the_move_is_looked_at_again(quick, mo
     moves = []
     move = iceberg_branch.IcebergBranch.move
 
-    def overtaken(target, position):
+    def overtaken(target, position, table_id):
         moves.append(position)
         if len(moves) == 1:
             layer.write(2)
             raise OSError("org.apache.iceberg.exceptions.CommitFailedException: base has changed")
-        move(target, position)
+        move(target, position, table_id)
 
     monkeypatch.setattr(iceberg_branch.IcebergBranch, "move", overtaken)
     moved = only(layer.promote("audited"))

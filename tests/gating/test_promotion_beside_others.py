@@ -5,7 +5,13 @@ from __future__ import annotations
 import pytest
 
 from gating.trusted_layer import STORE, Layer, only
-from lakeproof import FencedError, PromotionError, faults
+from lakeproof import (
+    EngineUnavailableError,
+    FencedError,
+    NothingSelectedError,
+    PromotionError,
+    faults,
+)
 from lakeproof.engines.spark.promotion import iceberg_branch
 
 
@@ -77,7 +83,7 @@ def test_a_target_that_moves_during_the_move_is_looked_at_again(layer, monkeypat
     layer.write(2)
     move = iceberg_branch.IcebergBranch.move
 
-    def overtaken(target, position):
+    def overtaken(target, position, table_id):
         monkeypatch.setattr(iceberg_branch.IcebergBranch, "move", move)
         set_branch(layer, layer.head(), "CREATE")
         raise OSError("org.apache.iceberg.exceptions.CommitFailedException: base has changed")
@@ -129,3 +135,24 @@ def test_a_branch_that_was_dropped_by_hand_is_told(layer):
     layer.sql(f"ALTER TABLE {layer.table} DROP BRANCH trusted")
     with pytest.raises(PromotionError, match="is gone: something else than a promotion has"):
         layer.rollback()
+
+
+def test_a_run_that_moved_one_of_its_tables_is_taken_back_there(quick, monkeypatch):
+    sales, others = Layer(quick, "iceberg"), Layer(quick, "iceberg")
+    sales.keep("joint")
+    others.keep("joint", run_id=f"{sales.short}-joint", rule_key="other", rule_id="other")
+    move = iceberg_branch.IcebergBranch.move
+
+    def broken(target, position, table_id):
+        if str(target.table) == others.table:
+            raise OSError("the connection broke")
+        move(target, position, table_id)
+
+    monkeypatch.setattr(iceberg_branch.IcebergBranch, "move", broken)
+    with pytest.raises(EngineUnavailableError):
+        sales.promote("joint", tables=())
+    assert (sales.trusted(), others.trusted()) == ([1], None)
+    back = only(sales.rollback("joint", tables=()))
+    assert (back.table, back.status, sales.trusted()) == (sales.table, "rolled_back", None)
+    with pytest.raises(NothingSelectedError, match="was never promoted to"):
+        sales.rollback("joint", tables=others.table)

@@ -8,6 +8,7 @@ import pytest
 
 from gating.trusted_layer import Layer, only
 from lakeproof import CheckStatus, NothingSelectedError, PromotionError
+from lakeproof.engines.spark.promotion.iceberg_main import IcebergMain
 
 
 @pytest.fixture
@@ -103,6 +104,25 @@ def test_main_that_moved_after_the_promotion_is_not_rolled_back(layer):
     with pytest.raises(PromotionError, match="something else has moved it since"):
         layer.rollback("audit")
     assert published(layer) == [1, 2, 9]
+
+
+@pytest.mark.slow
+def test_a_commit_that_slips_in_before_main_is_rolled_back_is_told(layer, monkeypatch):
+    layer.keep("audit", of=audited(layer))
+    first, promoted = layer.head(), layer.head(audited(layer))
+    layer.promote("audit")
+    call = IcebergMain._call
+
+    def overtaken(target, procedure, arguments):
+        layer.write(9)
+        call(target, procedure, arguments)
+
+    monkeypatch.setattr(IcebergMain, "_call", overtaken)
+    told = f"rolled back to {first}, and not from {promoted} but from snapshot"
+    with pytest.raises(PromotionError, match=told):
+        layer.rollback("audit")
+    assert only(layer.rollback("audit")).status == "rolled_back"
+    assert layer.records() == [("audit", "promoted"), ("audit", "rolled_back")]
 
 
 @pytest.mark.slow

@@ -5,10 +5,12 @@ from __future__ import annotations
 import pytest
 
 from gating.trusted_layer import Layer, only
-from lakeproof import PromotionError
+from lakeproof import PromotionError, faults
 from lakeproof.engines.spark.promotion import choosing
+from lakeproof.engines.spark.promotion.delta_target import CLONE, DeltaTarget
+from lakeproof.model.names import TableName
 
-pytestmark = pytest.mark.slow
+SLOW = pytest.mark.slow
 
 
 @pytest.fixture(autouse=True)
@@ -26,6 +28,7 @@ def columns(layer):
     return layer.spark.table(layer.target).columns
 
 
+@SLOW
 def test_a_view_shows_the_audited_version_and_is_taken_back(quick):
     layer = Layer(quick, "delta", {"delta_as": "view"})
     layer.keep("first")
@@ -42,6 +45,7 @@ def test_a_view_shows_the_audited_version_and_is_taken_back(quick):
     assert layer.trusted() is None
 
 
+@SLOW
 def test_a_view_and_a_clone_do_not_take_each_other_for_their_own(layer):
     layer.keep("first")
     layer.promote("first")
@@ -49,6 +53,7 @@ def test_a_view_and_a_clone_do_not_take_each_other_for_their_own(layer):
         layer.promote("first", delta_as="view")
 
 
+@SLOW
 @pytest.mark.parametrize("kind", ["clone", "view"])
 def test_columns_are_those_of_the_version_that_is_shown(quick, kind):
     layer = Layer(quick, "delta", {"delta_as": kind})
@@ -64,6 +69,7 @@ def test_columns_are_those_of_the_version_that_is_shown(quick, kind):
     assert (columns(layer), layer.trusted()) == (["id"], [1])
 
 
+@SLOW
 def test_a_clone_is_not_written_by_a_writer_of_the_table(layer):
     layer.keep("first")
     layer.promote("first")
@@ -74,6 +80,7 @@ def test_a_clone_is_not_written_by_a_writer_of_the_table(layer):
     assert layer.trusted() == [1]
 
 
+@SLOW
 def test_upkeep_of_a_clone_is_no_writing_and_one_that_was_written_is_made_anew_once_dropped(layer):
     layer.write(2)
     layer.keep("first")
@@ -88,6 +95,7 @@ def test_upkeep_of_a_clone_is_no_writing_and_one_that_was_written_is_made_anew_o
     assert (only(layer.promote("first")).status, layer.trusted()) == ("promoted", [1, 2])
 
 
+@SLOW
 def test_a_clone_of_a_table_that_is_gone_is_replaced_and_its_rollback_takes_it_away(layer):
     layer.keep("first")
     layer.promote("first")
@@ -97,3 +105,37 @@ def test_a_clone_of_a_table_that_is_gone_is_replaced_and_its_rollback_takes_it_a
     assert (moved.status, moved.before, layer.trusted()) == ("promoted", None, [1])
     layer.rollback("anew")
     assert layer.trusted() is None
+
+
+@SLOW
+def test_a_table_that_was_made_again_after_the_look_is_not_shown(layer):
+    layer.keep("first")
+    target = DeltaTarget(
+        layer.spark, TableName.parse(layer.table), TableName.parse(layer.target), CLONE
+    )
+    look = target.look(layer.head())
+    layer.make()
+    with pytest.raises(PromotionError, match="made again, or replaced, just now"):
+        target.move(layer.head(), look.table_id)
+    assert layer.trusted() is None
+
+
+@pytest.mark.parametrize("run_id", ["", pytest.param("second", marks=SLOW)])
+def test_a_clone_that_was_dropped_and_not_made_again_comes_back_by_a_rollback(layer, run_id):
+    def die():
+        raise faults.FaultInjectedError
+
+    layer.keep("first")
+    layer.promote("first")
+    layer.write(2)
+    layer.keep("second")
+    with faults.armed("after_clone_drop", die), pytest.raises(faults.FaultInjectedError):
+        layer.promote("second")
+    assert layer.trusted() is None
+    assert only(layer.rollback(run_id)).run_id == f"{layer.short}-second"
+    assert layer.trusted() == [1]
+    assert layer.records() == [
+        ("first", "promoted"),
+        ("second", "promoted"),
+        ("second", "rolled_back"),
+    ]

@@ -18,6 +18,8 @@ between two of them harmless:
   was moved by something else: it is left alone, and nothing is recorded.
 - A rollback does the same the other way round: move back, then record. Killed between, the target
   shows what was before a promotion that still stands in the record: only the record is added.
+  What a killed promotion has moved, or taken away to make it anew, is taken back like one that was
+  recorded; a target that its run has intended to move, and has not, is left out.
 
 So whatever was killed, the same call again ends as if it had not been, and one record is there.
 A target that shows something newer than the run has read is left alone. Records are rows of the
@@ -38,6 +40,7 @@ from lakeproof.gating.promotion_audit import Audit, Audited
 from lakeproof.gating.promotion_outcome import Promotion, PromotionOutcome, PromotionStatus
 from lakeproof.gating.promotion_steps import (
     decide_move,
+    left_half_done,
     look_back,
     move_target,
     shown_before,
@@ -95,6 +98,7 @@ class Promoter:
     def rollback(self, routes: Sequence[Route], run_id: str = "") -> PromotionOutcome:
         """Take the last promotion to each target back, or that of the run."""
         if len(routes) > 1:
+            routes = [one for one in routes if not self._is_untouched(one.target, run_id)] or routes
             for route in routes:
                 taken = self._to_take_back(route.target, run_id)
                 if taken is not None:
@@ -165,7 +169,7 @@ class Promoter:
     def _to_take_back(self, target: Target, run_id: str) -> PromotionRecord | None:
         """The promotion to undo; None if it is undone. Refuses one that another lies upon."""
         records = self._records(target)
-        left = unfinished(records, target.present())
+        left = left_half_done(records, target.present())
         if left is not None:
             records.append(left.done())
         standing = standing_promotions(records)
@@ -184,6 +188,15 @@ class Promoter:
             f"run {standing[-1].run_id!r} was promoted to {target.name} after run {run_id!r}. Roll "
             "that one back first"
         )
+
+    def _is_untouched(self, target: Target, run_id: str) -> bool:
+        """Whether the run has intended to move it, and died or was refused before it could."""
+        records = self._records(target)
+        own = [one for one in records if one.run_id == run_id]
+        if not own or any(one.act is not Act.INTENDED for one in own):
+            return False
+        left = left_half_done(records, target.present())
+        return left is None or left.run_id != run_id
 
     def _records(self, target: Target) -> list[PromotionRecord]:
         return promotions_to(self.reader, str(target.name))

@@ -6,10 +6,15 @@ from collections.abc import Callable, Sequence
 
 from lakeproof import faults
 from lakeproof.engines.spark.promotion.target import Look, Target
-from lakeproof.errors import EngineUnavailableError, PromotionError, short_message
+from lakeproof.errors import (
+    AlreadyRunningError,
+    EngineUnavailableError,
+    PromotionError,
+    short_message,
+)
 from lakeproof.gating.promotion_audit import AGAIN, Audited
 from lakeproof.model.position import Position
-from lakeproof.model.promotion import Act, PromotionRecord, is_other_table, last_record
+from lakeproof.model.promotion import Act, PromotionRecord, is_other_table, last_record, unfinished
 from lakeproof.state.access import TRIES_MAX, pause, spark_errors
 from lakeproof.state.statements import table_format
 
@@ -56,10 +61,9 @@ def move_target(target: Target, look: Look, position: Position, number: int) -> 
     try:
         if target.present() != look.present:
             return _again(target, number)
-        target.move(position)
+        target.move(position, look.table_id)
     except spark_errors() as problem:
-        is_conflict = table_format(position.kind).is_conflict(problem)
-        if number == TRIES_MAX or not is_conflict:
+        if not table_format(position.kind).is_conflict(problem):
             raise _not_moved(target, problem) from problem
         return _again(target, number)
     faults.reach("after_promotion_move")
@@ -72,8 +76,12 @@ def move_target(target: Target, look: Look, position: Position, number: int) -> 
 
 
 def _again(target: Target, number: int) -> bool:
+    """Whoever is faster now may have ended later: the last try is no final word."""
     if number == TRIES_MAX:
-        raise PromotionError(f"{target.name} was not moved: something else moves it all the time")
+        raise AlreadyRunningError(
+            f"{target.name} was not moved: something else was faster {TRIES_MAX} times. Promote "
+            "again when it has finished"
+        )
     pause(number)
     return False
 
@@ -105,11 +113,31 @@ def take_back(target: Target, taken: PromotionRecord, fence: Callable[[], None])
     if look.present != taken.before:
         fence()
         try:
-            target.restore(taken.before)
+            shown = target.present()
+            if shown != look.present:
+                raise PromotionError(
+                    f"{target.name} shows {shown or 'nothing'} and showed {look.present} a moment "
+                    "ago: something else moves it, so it is left alone"
+                )
+            target.restore(taken.before, shown)
         except spark_errors() as problem:
             raise _not_moved(target, problem) from problem
         faults.reach("after_promotion_move")
     return look
+
+
+def left_half_done(
+    records: Sequence[PromotionRecord], shown: Position | None
+) -> PromotionRecord | None:
+    """The intention that was not recorded as done and has changed what is shown.
+
+    It has moved the target; or has taken it away to make it anew, and died in between.
+    """
+    last = last_record(records)
+    if last is None or last.act is not Act.INTENDED:
+        return None
+    is_taken_away = shown is None and last.before is not None
+    return last if is_taken_away else unfinished(records, shown)
 
 
 def shown_before(look: Look, records: Sequence[PromotionRecord]) -> Position | None:

@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from lakeproof import faults
 from lakeproof.engines.spark.delta_history import QUIET
 from lakeproof.engines.spark.pinning import TableHead, read_head
 from lakeproof.engines.spark.promotion.target import Look
@@ -69,11 +70,17 @@ class DeltaTarget:
     def present(self) -> Position | None:
         return self._shown(self._head())
 
-    def move(self, position: Position) -> None:
+    def move(self, position: Position, table_id: str) -> None:
+        """Marked with the table that was looked at: a clone of one made since shows nothing."""
         version = f"{self.table.sql} VERSION AS OF {position.value}"
         # A version that cannot be read must not cost the one that is shown.
         self.spark.sql(f"SELECT * FROM {version} LIMIT 0").collect()
-        marks = {_VERSION: str(position.value), _TABLE_ID: self._head().table_id}
+        if self._head().table_id != table_id:
+            raise PromotionError(
+                f"{self.table} was dropped and made again, or replaced, just now. Run the checks "
+                "again and promote that run"
+            )
+        marks = {_VERSION: str(position.value), _TABLE_ID: table_id}
         listed = ", ".join(f"'{key}' = '{value}'" for key, value in marks.items())
         if self.kind == VIEW:
             self._do(
@@ -88,19 +95,21 @@ class DeltaTarget:
             if _NOT_REPLACED not in str(problem):
                 raise
             self._drop()
+            faults.reach("after_clone_drop")
             self._do(clone)
 
-    def restore(self, position: Position | None) -> None:
+    def restore(self, position: Position | None, shown: Position | None) -> None:
         if position is None:
             self._drop()
             return
-        since = _commits_between(position, self._head())
+        head = self._head()
+        since = _commits_between(position, head)
         if since < 0 or not self._commits(position, since):
             raise PromotionError(
                 f"{self.table} keeps {position} no longer, so {self.name} cannot show it again. "
                 "Check the table and promote that run instead"
             )
-        self.move(position)
+        self.move(position, head.table_id)
 
     def _do(self, creation: str) -> None:
         self.spark.sql(f"CREATE {creation}").collect()

@@ -76,7 +76,7 @@ class IcebergBranch:
     def present(self) -> Position | None:
         return position_of(self._read().at(self.branch))
 
-    def move(self, position: Position) -> None:
+    def move(self, position: Position, table_id: str) -> None:
         word = "CREATE" if self.present() is None else "REPLACE"
         alter(
             self.spark,
@@ -84,7 +84,7 @@ class IcebergBranch:
             f"{word} BRANCH {quote(self.branch)} AS OF VERSION {position.value}",
         )
 
-    def restore(self, position: Position | None) -> None:
+    def restore(self, position: Position | None, shown: Position | None) -> None:
         if position is None:
             alter(self.spark, self.table, f"DROP BRANCH {quote(self.branch)}")
             return

@@ -73,11 +73,12 @@ class IcebergMain:
     def present(self) -> Position | None:
         return position_of(read_snapshots(self.spark, self.table).at(MAIN))
 
-    def move(self, position: Position) -> None:
+    def move(self, position: Position, table_id: str) -> None:
         with self._tagged(position):
             self._call("fast_forward", f"branch => '{MAIN}', to => '{_TAG}'")
 
-    def restore(self, position: Position | None) -> None:
+    def restore(self, position: Position | None, shown: Position | None) -> None:
+        """Iceberg rolls main back from wherever it is: its history says afterwards from where."""
         if position is None:
             raise PromotionError(
                 f"{self.table} had no snapshot before: there is nothing to go back to"
@@ -87,6 +88,22 @@ class IcebergMain:
                 f"{self.table} keeps {position} no longer, so it cannot be rolled back to it"
             )
         self._call("rollback_to_snapshot", f"snapshot_id => {position.value}L")
+        left = self._left_by_rollback(position)
+        if left != shown:
+            raise PromotionError(
+                f"main of {self.table} was rolled back to {position}, and not from {shown} but "
+                f"from {left}: what another writer has committed just now is in main no longer. "
+                "Roll back again, which only adds the record; then have that writer write again, "
+                f"or take its commit over (CALL {quote(self.table.catalog)}.system."
+                "cherrypick_snapshot)"
+            )
+
+    def _left_by_rollback(self, position: Position) -> Position | None:
+        """Where main was before it last came to the position."""
+        rows = self.spark.sql(f"SELECT snapshot_id FROM {self.table.sql}.history").collect()
+        log = [int(row["snapshot_id"]) for row in rows]  # in the order of the log itself
+        places = [at for at, snapshot in enumerate(log) if snapshot == position.value]
+        return position_of(log[places[-1] - 1]) if places and places[-1] else None
 
     def _refusal(self, kept: Snapshots, audited: Position) -> str:
         head, main = kept.at(self.branch), kept.at(MAIN)

@@ -51,11 +51,12 @@ class Target(Protocol):
     def present(self) -> Position | None:
         """What it shows now."""
 
-    def move(self, position: Position) -> None:
-        """Show this position, which `look` did not refuse."""
+    def move(self, position: Position, table_id: str) -> None:
+        """Show this position, which `look` did not refuse, of the table that it found."""
 
-    def restore(self, position: Position | None) -> None:
+    def restore(self, position: Position | None, shown: Position | None) -> None:
         """Show what it showed before; None takes the target away. PromotionError if that is gone.
 
-        Asked only while it shows what a promotion has set it to.
+        Asked only while it is `shown` what a promotion has set it to. Where no format compares
+        that and moves in one step, a commit that came between is told by a PromotionError.
         """
