@@ -30,6 +30,7 @@ def suite(*params, check="checksum_reconciliation"):
 def test_a_partition_is_given_to_rules_that_have_its_column():
     by_day, whole = in_partition(suite({"partition_column": "day"}, {}), date(2024, 3, 1))
     assert (by_day.arguments["partition"], whole.arguments["partition"]) == ("2024-03-01", None)
+    assert (by_day.declared, whole.declared) == ({"partition": "day=2024-03-01"}, {})
 
 
 def test_a_partition_that_no_rule_takes_is_refused():

@@ -270,6 +270,26 @@ def test_a_run_of_some_rules_is_not_promoted_over_what_the_others_have_failed(ic
     assert only(iceberg.promote("part-later")).status == "promoted"
 
 
+def test_a_partition_that_passed_is_not_promoted_over_another_that_failed(iceberg):
+    def kept(run, day, second, status=CheckStatus.PASSED):
+        moment = f"2026-01-01 00:00:{second:02}.000000"
+        narrowed = {"declared": {"partition": f"day={day}"}, "rule_id": f"{run}-of-{day}"}
+        iceberg.keep(run, status, executed_at=moment, suite="sales", **narrowed)
+
+    kept("monday", 1, 1, CheckStatus.FAILED)
+    iceberg.write(2)
+    kept("tuesday", 2, 2)
+    assert refused(iceberg, "tuesday") == (
+        f"run '{iceberg.short}-tuesday' has looked at one partition of {iceberg.table}, and what "
+        f"was said last of others did not pass: rule_0 of day=1 (failed, run {iceberg.short}-"
+        "monday). Mend these rows, run the checks of these partitions, or of the whole table, and "
+        "promote the last of these runs"
+    )
+    iceberg.write(3)
+    kept("mended", 1, 3)
+    assert only(iceberg.promote("mended")).status == "promoted"
+
+
 def test_a_clone_that_somebody_wrote_to_is_left_alone(delta):
     delta.keep("first")
     delta.promote("first")

@@ -175,6 +175,7 @@ def test_a_run_over_one_partition_leaves_those_of_others_open(spark, tables, kep
     for day, partition in enumerate(["2024-03-01", "2024-03-02"], start=1):
         (result,) = run(spark, [ROWS], day=day, store=kept, partition={"day": partition}).results
         assert f"day={partition} only" in result.details
+        assert result.declared == {"partition": f"day={partition}"}
     assert violations(spark, kept) == dict.fromkeys(["id=2", "id=4", "id=9"], ("open", 0))
     spark.sql(f"DELETE FROM {NAMESPACE}.gold WHERE id = 9")
     run(spark, [ROWS], day=3, store=kept, partition="2024-03-02")

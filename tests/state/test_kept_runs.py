@@ -8,17 +8,19 @@ import pyarrow as pa
 import pytest
 
 from lakeproof.model.names import TableName
-from lakeproof.model.outcome import CheckResult, CheckStatus
+from lakeproof.model.outcome import PARTITION, CheckResult, CheckStatus
 from lakeproof.model.position import Position
 from lakeproof.model.promotion import Act, PromotionRecord
 from lakeproof.model.reading import Mark
 from lakeproof.state.kept_runs import (
+    failed_beside,
     intended_rules,
     known_runs,
     latest_run,
     promotions_of,
     promotions_to,
     results_of_run,
+    said_of_other_partitions,
     table_ids_read,
 )
 from lakeproof.state.reading import Among
@@ -76,6 +78,10 @@ def reader():
             {"table_fqn": str(SALES), "rule_id": "r1", "position": HERE.to_json()},
         ],
     }
+    return reader_of(rows)
+
+
+def reader_of(rows):
     for row in rows["results"]:
         row["measures"], row["declared"] = [], list(row["declared"].items())
     maps = pa.map_(pa.string(), pa.string())
@@ -113,3 +119,55 @@ def test_the_table_is_known_by_the_lease_or_by_where_its_rules_stood(reader):
     assert table_ids_read(reader, "first", SALES, HERE, ["r1"]) == {"uuid-1"}
     assert table_ids_read(reader, "second", SALES, HERE, ["r1"]) == {"uuid-1"}
     assert table_ids_read(reader, "second", SALES, THERE, ["r1"]) == frozenset()
+
+
+def test_an_error_of_a_rule_that_was_mended_since_does_not_count():
+    """It never was evaluated, so nothing could take it out of its suite."""
+    broken = replace(RESULT, status=CheckStatus.ERROR, rule_id="as_it_was", suite="sales")
+    failed = replace(broken, status=CheckStatus.FAILED, rule_id="evaluated", run_id="second")
+    known = {"rule_id": "evaluated", "suite": "sales", "batch_seq": 1}
+    rows = [result_row(one) for one in (broken, failed)]
+    reader = reader_of({"results": rows, "progress": [known]})
+    mended = replace(RESULT, rule_id="mended", suite="sales", run_id="third")
+    beside = failed_beside(reader, SALES, HERE, [mended])
+    assert [one.rule_id for one in beside] == ["evaluated"]
+    other = replace(mended, rule_key="another")
+    beside = failed_beside(reader, SALES, HERE, [other])
+    assert {one.rule_id for one in beside} == {"as_it_was", "evaluated"}
+
+
+def of_day(day, minute, status=CheckStatus.PASSED, rule_key="positive"):
+    """Each at a position of its own: a table goes on while its days are checked."""
+    return replace(
+        RESULT,
+        status=status,
+        run_id=f"at_{minute}",
+        rule_key=rule_key,
+        executed_at=f"2026-01-01 00:{minute:02}:00.000000",
+        position=Position("iceberg", minute).to_json(),
+        declared={PARTITION: f"day={day}"} if day else {},
+    )
+
+
+def said_last(*results):
+    """Of the other partitions as of the last result."""
+    reader = reader_of({"results": [result_row(one) for one in results]})
+    said = said_of_other_partitions(reader, SALES, [results[-1]])
+    return [(one.declared.get(PARTITION, ""), one.status.value) for one in said]
+
+
+def test_what_a_rule_said_last_of_each_other_partition_is_found_at_any_position():
+    failed = of_day(1, 10, CheckStatus.FAILED)
+    elsewhere = of_day(1, 11, rule_key="another")
+    assert said_last(failed, elsewhere, of_day(2, 12)) == [("day=1", "failed")]
+    assert said_last(failed, of_day(1, 11), of_day(2, 12)) == [("day=1", "passed")]
+    later = of_day(3, 13, CheckStatus.FAILED)
+    assert said_last(later, of_day(2, 12)) == []
+
+
+def test_a_run_over_the_whole_table_speaks_for_every_partition_before_it():
+    failed, whole = of_day(1, 10, CheckStatus.FAILED), of_day("", 11)
+    assert said_last(failed, whole, of_day(2, 12)) == [("", "passed")]
+    assert said_last(failed, whole) == []
+    unplanned = replace(whole, status=CheckStatus.ERROR, position="")
+    assert said_last(failed, unplanned, of_day(2, 12)) == [("day=1", "failed")]

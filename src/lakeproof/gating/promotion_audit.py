@@ -14,7 +14,7 @@ from lakeproof.errors import (
 from lakeproof.gating.policy import EVALUATED, GateDecision, closes, decide
 from lakeproof.model.names import TableName
 from lakeproof.model.nearest import nearest
-from lakeproof.model.outcome import CheckResult
+from lakeproof.model.outcome import PARTITION, CheckResult
 from lakeproof.model.position import Position
 from lakeproof.model.printable import counted
 from lakeproof.model.promotion import is_other_table
@@ -25,6 +25,7 @@ from lakeproof.state.kept_runs import (
     known_runs,
     latest_run,
     results_of_run,
+    said_of_other_partitions,
     table_ids_read,
 )
 from lakeproof.state.reading import Among, StateReader
@@ -115,6 +116,7 @@ class Audit:
                 "one run id, and promote that run"
             )
         self._require_nothing_failed_beside(checked, positions[0])
+        self._require_no_partition_failed(checked)
         rule_ids = sorted({one.rule_id for one in own})
         ids = table_ids_read(self.reader, self.run_id, checked, positions[0], rule_ids)
         return Audited(self.run_id, checked, positions[0], ids)
@@ -123,13 +125,28 @@ class Audit:
         """Refuse what another run has failed there: this one may have had some of the rules."""
         own = self._of(checked)
         failed = [one for one in failed_beside(self.reader, checked, position, own) if closes(one)]
-        told = [f"{one.check_name} ({one.status}, run {one.run_id})" for one in failed]
-        if told:
-            more = len(told) - _NAMED_MAX
-            listed = ", ".join(told[:_NAMED_MAX]) + (f" and {more:,} more" if more > 0 else "")
+        if failed:
+            told = [f"{one.check_name} ({one.status}, run {one.run_id})" for one in failed]
             raise PromotionError(
                 f"run {self.run_id!r} has not evaluated rules of its suite that did not pass at "
-                f"{position} of {checked}: {listed}. Run the whole suite and promote that run"
+                f"{position} of {checked}: {_listed(told)}. Run the whole suite and promote that "
+                "run"
+            )
+
+    def _require_no_partition_failed(self, checked: TableName) -> None:
+        """Refuse rows that an earlier run has failed: a promotion shows all partitions."""
+        said = said_of_other_partitions(self.reader, checked, self._of(checked))
+        failed = [one for one in said if closes(one)]
+        if failed:
+            told = [
+                f"{one.check_name} of {one.declared.get(PARTITION) or 'the whole table'} "
+                f"({one.status}, run {one.run_id})"
+                for one in failed
+            ]
+            raise PromotionError(
+                f"run {self.run_id!r} has looked at one partition of {checked}, and what was said "
+                f"last of others did not pass: {_listed(told)}. Mend these rows, run the checks of "
+                "these partitions, or of the whole table, and promote the last of these runs"
             )
 
     def _of(self, checked: TableName) -> list[CheckResult]:
@@ -173,6 +190,11 @@ def tables_hint(reader: StateReader, run_id: str) -> str:
     except EngineUnavailableError:  # what is wrong with the store is told where it is needed
         return ""
     return f". Run {run_id!r} has results of: {_tables_told(results)}" if results else ""
+
+
+def _listed(told: Sequence[str]) -> str:
+    more = len(told) - _NAMED_MAX
+    return ", ".join(told[:_NAMED_MAX]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def _tables_told(results: Sequence[CheckResult]) -> str:

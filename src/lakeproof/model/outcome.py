@@ -8,6 +8,9 @@ from enum import StrEnum
 
 DETAILS_CHARACTERS_MAX = 1000
 
+PARTITION = "partition"
+"""What `declared` says of a rule that a run has narrowed to one partition: `column=value`."""
+
 
 class CheckStatus(StrEnum):
     PASSED = "passed"
@@ -26,7 +29,8 @@ class CheckResult:
     that was held against `threshold`; `measures` names every number the check took.
     `sample_values` says what the checked columns held, one text for each of `sample_keys`;
     `source` is where the rule was written, as `file:line`; `declared` what its contract says
-    beside: id, method, schedule, engine, the choices made where the standard leaves one.
+    beside: id, method, schedule, engine, the choices made where the standard leaves one; and the
+    partition that the run has narrowed the rule to.
     `suppressed_rows` are those of the failing that somebody has answered for: `status` leaves them
     out. `coverage` is `append-only` where changes were read by a watermark, which shows no row
     that was updated or deleted; it also says where not every violation is stored. `method` is

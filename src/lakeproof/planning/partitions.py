@@ -13,6 +13,7 @@ from lakeproof.checks.kinds import PairCheck
 from lakeproof.checks.pair_parameters import partition_text
 from lakeproof.errors import ConfigError, LakeproofError
 from lakeproof.model.nearest import nearest
+from lakeproof.model.outcome import PARTITION
 from lakeproof.model.rule import RejectedRule, Rule
 
 Value: TypeAlias = str | int | Decimal | date | datetime | bool
@@ -63,5 +64,11 @@ def _narrowed(rule: Rule | RejectedRule, partition: Partition) -> Rule | Rejecte
         return rule
     text = partition_text(value)
     logic = replace(rule.logic, arguments={**rule.logic.arguments, "partition": text})
-    arguments = {**rule.arguments, "partition": text}
-    return replace(rule, rule_id=logic.rule_id, logic=logic, arguments=arguments)
+    return replace(
+        rule,
+        rule_id=logic.rule_id,
+        logic=logic,
+        arguments={**rule.arguments, "partition": text},
+        # Told with the result: what one partition failed is not mended by another that passes.
+        declared={**rule.declared, PARTITION: f"{column}={text}"},
+    )

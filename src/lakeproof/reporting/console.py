@@ -13,7 +13,7 @@ from itertools import chain, repeat
 from typing import TYPE_CHECKING
 
 from lakeproof.model.canonical import readable_key
-from lakeproof.model.outcome import CheckResult, CheckStatus
+from lakeproof.model.outcome import PARTITION, CheckResult, CheckStatus
 from lakeproof.model.printable import counted, printable
 from lakeproof.reporting.log_commands import inert
 from lakeproof.reporting.run_report import Decision, Passed, RunReport
@@ -148,7 +148,12 @@ def _bound_and_tolerance(result: CheckResult) -> tuple[str, str]:
 
 def _is_compared(result: CheckResult) -> bool:
     """Whether a contract's operators judged it: then its details end with what must be."""
-    return bool(result.declared) and f"must be {result.threshold}" in result.details
+    return _is_of_contract(result) and f"must be {result.threshold}" in result.details
+
+
+def _is_of_contract(result: CheckResult) -> bool:
+    """A suite declares nothing; only the partition that a run asked for may stand there."""
+    return bool(result.declared.keys() - {PARTITION})
 
 
 def _counts_keys(result: CheckResult) -> bool:
@@ -164,7 +169,7 @@ def _failing_share(result: CheckResult) -> float | None:
         return result.measures["surplus_rows"] / result.total_rows
     share = result.failing_rows / result.total_rows if result.total_rows else None
     measure = result.measure
-    if measure is None and result.declared:  # withheld, or no value: no share of rows
+    if measure is None and _is_of_contract(result):  # withheld, or no value: no share of rows
         return None
     if measure is None or measure == result.failing_rows or share is None:
         return share

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lakeproof.model.names import TableName
-from lakeproof.model.outcome import CheckResult, CheckStatus
+from lakeproof.model.outcome import PARTITION, CheckResult, CheckStatus
 from lakeproof.model.position import Position
 from lakeproof.model.promotion import PromotionRecord
 from lakeproof.model.reading import Mark
@@ -88,8 +88,10 @@ def failed_beside(
 ) -> list[CheckResult]:
     """What other runs of the suites of these results said last there, of rules not among these.
 
-    Only what did not pass, and of rules that their suite still has. Checks without a suite are
-    told by rule_key alone: nothing says that one of them was changed or removed.
+    Only what did not pass, and of rules that their suite still has. One that was never evaluated,
+    only ever an error, was never in a position to be retired: it is gone if these results have a
+    rule of its key. Checks without a suite are told by rule_key alone: nothing says that one of
+    them was changed or removed.
     """
     there = (
         Among(("table_fqn",), (str(table),)),
@@ -102,7 +104,7 @@ def failed_beside(
     if not others:
         return []
     of_rules = Among(("rule_id",), tuple(sorted(others)))
-    retired = _retired(reader, of_rules)
+    suites = _suites(reader, of_rules)
     keys = {one.rule_key for one in results}
     newest: dict[str, CheckResult] = {}
     for row in reader.ask(Question(RESULTS, (*there, of_rules), NEWEST)).rows:
@@ -111,16 +113,49 @@ def failed_beside(
         one
         for one in newest.values()
         if one.status in _NOT_PASSED
-        and (one.rule_id not in retired if one.suite else one.rule_key not in keys)
+        and (
+            suites[one.rule_id] if one.suite and one.rule_id in suites else one.rule_key not in keys
+        )
     ]
 
 
-def _retired(reader: StateReader, of_rules: Among) -> frozenset[str]:
-    """Those of the rules that were taken out of their suite, and not put back."""
+def said_of_other_partitions(
+    reader: StateReader, table: TableName, results: Sequence[CheckResult]
+) -> list[CheckResult]:
+    """What the rules of these results that were narrowed to a partition said last of the others.
+
+    As of these results: what came later was said of a later table. A run over the whole table has
+    seen every partition, so nothing older than it counts, and it counts as one of them.
+    """
+    narrowed = [one for one in results if PARTITION in one.declared]
+    if not narrowed:
+        return []
+    where = (
+        Among(("table_fqn",), (str(table),)),
+        Among(("suite",), tuple(sorted({one.suite for one in narrowed}))),
+        Among(("rule_key",), tuple(sorted({one.rule_key for one in narrowed}))),
+    )
+    own = {_said_of(one) for one in narrowed}
+    last_moment = max(one.executed_at for one in narrowed)
+    newest: dict[tuple[str, str, str], CheckResult] = {}
+    for row in reader.ask(Question(RESULTS, where, NEWEST, KNOWN_MAX)).rows:
+        one = result_of_row(row)
+        whole = (one.suite, one.rule_key, "")
+        # A rule that could not be planned has read nothing, and names neither place nor partition.
+        if one.position and one.executed_at <= last_moment and whole not in newest:
+            newest.setdefault(_said_of(one), one)
+    return [one for said, one in newest.items() if said not in own]
+
+
+def _said_of(result: CheckResult) -> tuple[str, str, str]:
+    return result.suite, result.rule_key, result.declared.get(PARTITION, "")
+
+
+def _suites(reader: StateReader, of_rules: Among) -> dict[str, object]:
+    """The suite of each rule that was ever evaluated; '' if it was taken out and not put back."""
     columns = ("rule_id", "suite", "batch_seq")
     rows = reader.ask(Question("progress", (of_rules,), ("batch_seq",), columns=columns)).rows
-    suites = {str(row["rule_id"]): row["suite"] for row in rows}
-    return frozenset(rule_id for rule_id, suite in suites.items() if not suite)
+    return {str(row["rule_id"]): row["suite"] for row in rows}
 
 
 def promotions_to(reader: StateReader, target: str) -> list[PromotionRecord]:

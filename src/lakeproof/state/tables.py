@@ -104,7 +104,9 @@ RESULTS = StateTable(
         StateColumn("sample_values", TEXTS, "what the checked columns held there"),
         StateColumn("measures", NUMBERS, "every number that the check took, by name"),
         StateColumn("source", TEXT, "where the rule was written, as file:line"),
-        StateColumn("declared", WORDS, "what the contract says beside, by name"),
+        StateColumn(
+            "declared", WORDS, "what the contract says beside, and the partition asked for, by name"
+        ),
         StateColumn("suppressed_rows", COUNT, "failing rows that somebody has answered for"),
         StateColumn(
             "coverage",
