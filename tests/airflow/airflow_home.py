@@ -46,7 +46,8 @@ class AirflowHome:
             for name, folder in (("scenarios", HERE / "dags"), ("shipped", EXAMPLES))
         ]
         return {
-            **{name: value for name, value in os.environ.items() if name != "PYTHONPATH"},
+            **os.environ,
+            "PYTHONPATH": str(ROOT / "src"),  # these sources, wherever the environment was made
             "AIRFLOW_HOME": str(self.folder),
             "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
             "AIRFLOW__LOGGING__LOGGING_LEVEL": "WARNING",

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import sys
 import tempfile
+from contextlib import contextmanager
 from dataclasses import replace
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,21 +20,27 @@ from lakeproof.airflow.assets import shows_trusted
 from lakeproof.airflow.failures import call_with, failing_at_once
 from lakeproof.airflow.places import place_of
 from lakeproof.airflow.run_ids import run_id_of
-from lakeproof.errors import ConfigError, RuleTimeoutError
+from lakeproof.errors import ConfigError, LakeproofError, RuleTimeoutError
 
 HEAVY = ("pyspark", "py4j", "sqlglot", "pyiceberg", "pyarrow", "pandas")
 
 
-def tried(number: int, *, tries_max: int, run_id: str = "manual__1"):
-    return SimpleNamespace(
+def run_id(
+    number: int, *, tries_max: int, dag_run_id: str = "manual__1", cleared: int = 0, hour: int = 0
+) -> str:
+    dag_run = SimpleNamespace(
+        clear_number=cleared, start_date=datetime(2025, 1, 1, hour, tzinfo=UTC)
+    )
+    instance = SimpleNamespace(
         dag_id="Sales.Checks",
-        run_id=run_id,
+        run_id=dag_run_id,
         task_id="run",
         map_index=-1,
         try_number=number,
         max_tries=tries_max,
         task=SimpleNamespace(retries=1),
     )
+    return run_id_of(instance, dag_run)
 
 
 def connection(conn_type: str, host: str, **given):
@@ -48,14 +56,39 @@ def places() -> dict[str, list[str]]:
         "of_the_spark_provider": connection(
             "spark_connect", "spark", port=15002, extra_dejson={"use_ssl": True}
         ),
+        "quoted": connection("lakeproof", "sc://spark", password="a%;#b=="),  # noqa: S106
+        "typed_into_a_form": connection(
+            "lakeproof", "sc://spark", extra_dejson={"use_ssl": "false"}
+        ),
     }
     found = {name: place_of(one, name) for name, one in given.items()}
     return {name: [one.master, one.remote, one.warehouse] for name, one in found.items()}
 
 
-def mistake() -> str:
-    given = connection("lakeproof", "local", extra_dejson={"werehouse": "/data"})
-    return _message_of(ConfigError, lambda: place_of(given, "ours"))
+def mistakes() -> list[str]:
+    given = [{"werehouse": "/data"}, {"use_ssl": "flase"}]
+    return [
+        _message_of(
+            ConfigError,
+            lambda extra=extra: place_of(
+                connection("lakeproof", "local", extra_dejson=extra), "us"
+            ),
+        )
+        for extra in given
+    ]
+
+
+def warehouse_at_home() -> list[str]:
+    """Of a configuration that names its folder from the user's home, and from its own."""
+    found = []
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "lakeproof.toml"
+        for named in ("~/lakehouse", "lakehouse"):
+            file.write_text(f'[session]\nwarehouse = "{named}"\n', encoding="utf-8")
+            extra = {"config": str(file)}
+            place = place_of(connection("lakeproof", "local", extra_dejson=extra), "ours")
+            found.append(place.settings().session.warehouse.replace(folder, "BESIDE"))
+    return [text.replace(str(Path.home()), "HOME") for text in found]
 
 
 def staged() -> dict[str, object]:
@@ -71,6 +104,10 @@ def staged() -> dict[str, object]:
         stage.write("the-run", [result])
         stage.write("the-run", [result, replace(result, rule_key="b")])
         stage.write("nothing", [])
+        damaged = Path(folder) / "staged" / "damaged.results.json"
+        damaged.write_text('{"results": [', encoding="utf-8")
+        told = _message_of(LakeproofError, lambda: stage.read("damaged"))
+        damaged.unlink()
         store = DocumentStage("memory://bucket/staged")
         store.write("the-run", [result])
         return {
@@ -78,6 +115,7 @@ def staged() -> dict[str, object]:
             "same": stage.read("the-run") == [result, replace(result, rule_key="b")],
             "missing": stage.read("another"),
             "empty": stage.read("nothing"),
+            "damaged": told.replace(folder, ""),
             "files": len(list((Path(folder) / "staged").iterdir())),
         }
 
@@ -113,7 +151,10 @@ def left_when_killed() -> dict[str, bool]:
     """Whether the task is left at once, by the error that is handled when the signal comes."""
     from lakeproof.engines.spark import interrupting
 
-    interrupting.cancel_all = lambda _: None
+    def broken(_):
+        raise RuntimeError("the session is gone")
+
+    interrupting.cancel_all = broken
     task = operators.PromoteOperator(task_id="promote")
     task._session = object()
     left = {}
@@ -123,6 +164,27 @@ def left_when_killed() -> dict[str, bool]:
         except kind:
             left[kind.__name__] = bool(_message_of(KeyboardInterrupt, task.on_kill))
     return left
+
+
+def session_of_the_gate() -> bool:
+    """Whether a gate that reads through Spark knows its session, which a kill cancels."""
+    from lakeproof import state
+    from lakeproof.airflow.places import Place
+    from lakeproof.state import kept_runs
+
+    spark, seen = object(), []
+
+    @contextmanager
+    def session():
+        yield spark
+
+    task = operators.GateOperator(task_id="gate", run_id="the-run")
+    task.hook.__dict__["place"] = Place(remote="sc://spark")
+    task.hook.session = session
+    state.open_store = lambda *_: None
+    kept_runs.results_of_run = lambda *_: seen.append(task._session) or []
+    task.kept_results("the-run")
+    return [*seen, task._session] == [spark, None]
 
 
 def _message_of(kind: type[BaseException], work) -> str:
@@ -162,18 +224,22 @@ def main() -> None:
         "group": sorted(dag.task_group_dict["quality"].children),
         "template_fields": {name: list(getattr(operators, name).template_fields) for name in names},
         "run_ids": [
-            run_id_of(tried(1, tries_max=1)),
-            run_id_of(tried(2, tries_max=1)),
-            run_id_of(tried(3, tries_max=3)),
-            run_id_of(tried(4, tries_max=3)),
-            run_id_of(tried(1, tries_max=1, run_id="manual__2")),
+            run_id(1, tries_max=1),
+            run_id(2, tries_max=1),
+            run_id(3, tries_max=3, cleared=1),
+            run_id(4, tries_max=3, cleared=1),
+            run_id(1, tries_max=1, dag_run_id="manual__2"),
+            run_id(2, tries_max=1, cleared=1),  # while it was at work
+            run_id(1, tries_max=1, hour=1),
         ],
         "places": places(),
-        "mistake": mistake(),
+        "mistakes": mistakes(),
+        "warehouse_at_home": warehouse_at_home(),
         "staged": staged(),
         "refused": refused(),
         "trusted_targets": trusted_targets(),
         "left_when_killed": left_when_killed(),
+        "session_of_the_gate": session_of_the_gate(),
     }
     sys.stdout.write(f"\n{json.dumps(told)}\n")
 

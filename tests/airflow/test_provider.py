@@ -73,10 +73,10 @@ def test_partition_and_run_id_are_templates(parsed):
 
 
 def test_a_retry_has_the_id_of_its_first_try_and_a_cleared_task_another(parsed):
-    first, retry, cleared, retry_of_cleared, other_run = parsed["run_ids"]
+    first, retry, cleared, retry_of_cleared, *others = parsed["run_ids"]
     assert first == retry
     assert cleared == retry_of_cleared
-    assert len({first, cleared, other_run}) == 3
+    assert len({first, cleared, *others}) == 5, "another run, cleared at work, made again"
     assert all(re.fullmatch(r"[a-z0-9][a-z0-9_-]{0,63}", one) for one in parsed["run_ids"])
 
 
@@ -86,8 +86,23 @@ def test_connections_lead_to_a_folder_a_connect_server_or_a_master(parsed):
         "sc": ["", "sc://spark:15002/;token=secret", ""],
         "spark": ["spark://spark:7077", "", ""],
         "of_the_spark_provider": ["", "sc://spark:15002/;use_ssl=true", ""],
+        "quoted": ["", "sc://spark/;token=a%25%3B%23b%3D%3D", ""],
+        "typed_into_a_form": ["", "sc://spark", ""],
     }
-    assert "unknown extra 'werehouse'. Did you mean 'warehouse'?" in parsed["mistake"]
+    of_the_name, of_the_flag = parsed["mistakes"]
+    assert "unknown extra 'werehouse'. Did you mean 'warehouse'?" in of_the_name
+    assert of_the_flag == "connection 'us': extra use_ssl must be true or false"
+
+
+def test_a_token_comes_to_spark_as_it_was_given(parsed):
+    """Whatever Spark's own parser of addresses makes of it."""
+    core = pytest.importorskip("pyspark.sql.connect.client.core")
+    address = parsed["places"]["quoted"][1]
+    assert core.DefaultChannelBuilder(address).token == "a%;#b=="  # noqa: S105
+
+
+def test_a_warehouse_is_meant_from_its_configuration_or_from_home(parsed):
+    assert parsed["warehouse_at_home"] == ["HOME/lakehouse", "BESIDE/lakehouse"]
 
 
 def test_mistakes_in_options_are_refused_at_once(parsed):
@@ -115,12 +130,19 @@ def test_a_killed_task_is_left_at_once_even_while_it_handles_the_error_of_a_rule
     assert parsed["left_when_killed"] == {"RuleTimeoutError": True, "AirflowTaskTimeout": False}
 
 
+def test_a_gate_that_reads_through_spark_can_be_killed_too(parsed):
+    assert parsed["session_of_the_gate"]
+
+
 def test_a_document_is_staged_and_read_back_whole(parsed):
     assert parsed["staged"] == {
         "same": True,
         "same_by_address": True,
         "missing": None,
         "empty": [],
+        "damaged": "/staged/damaged.results.json is no document of staged results: "
+        "JSONDecodeError: Expecting value: line 1 column 14 (char 13). Delete it, and clear the "
+        "task that runs the checks",
         "files": 2,
     }
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -105,8 +105,10 @@ class LakeproofHook(BaseHook):
             yield spark
 
     @contextmanager
-    def reader(self) -> Iterator[StateReader]:
-        """What is kept, read without Spark where that is possible."""
+    def reader(
+        self, session: Callable[[], AbstractContextManager[SparkSession]] | None = None
+    ) -> Iterator[StateReader]:
+        """What is kept, read without Spark where that is possible; else in such a session."""
         from lakeproof.state import open_store
         from lakeproof.state.reading import SparkReader
         from lakeproof.state.without_spark import reader_without_spark
@@ -115,7 +117,7 @@ class LakeproofHook(BaseHook):
         if quick is not None:
             yield quick
             return
-        with self.session() as spark:
+        with (session or self.session)() as spark:
             yield SparkReader(open_store(spark, self.settings.store))
 
     def get_conn(self) -> SparkSession:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -67,7 +67,8 @@ class ConnectedOperator(LakeproofOperator):
             return
         from lakeproof.engines.spark.interrupting import cancel_all
 
-        cancel_all(self._session)
+        with suppress(Exception):  # whatever is broken by now, the kill must not be lost
+            cancel_all(self._session)
         if not isinstance(sys.exception(), AirflowTaskTimeout):
             raise KeyboardInterrupt
 
@@ -114,5 +115,5 @@ class RunOperator(ConnectedOperator):
         from lakeproof.state.kept_runs import results_of_run
 
         self.hook.require_lakehouse()
-        with self.hook.reader() as reader:
+        with self.hook.reader(self.session) as reader:
             return heaviest_first(results_of_run(reader, run_id))

@@ -75,7 +75,7 @@ class RunChecksOperator(RunOperator):
         from lakeproof.state.staging import StagingStore
 
         instance = context["ti"]
-        run_id = self.name_run(self.run_id or run_id_of(instance))
+        run_id = self.name_run(self.run_id or run_id_of(instance, context["dag_run"]))
         stage, settings = self.hook.stage, self.hook.settings
         with self.session() as spark:
             run = partial(

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
+from urllib.parse import quote
 
 from lakeproof.config import Config, SessionSettings, load_config
 from lakeproof.errors import ConfigError
@@ -16,6 +17,7 @@ EMBEDDED = ("", "local")
 
 KNOWN_EXTRAS = ("warehouse", "config", "staging", "run_url", "spark_conf", "use_ssl")
 _CONNECT = "sc://"
+_WORDS = {"true": True, "false": False}
 
 
 class Connection(Protocol):
@@ -69,7 +71,7 @@ def place_of(connection: Connection, conn_id: str) -> Place:
                 f"connection {conn_id!r}: unknown extra {name!r}.{hint} "
                 f"Known: {', '.join(KNOWN_EXTRAS)}."
             )
-    address = _address(connection, extra)
+    address = _address(connection, is_encrypted=_flag(extra, "use_ssl", conn_id))
     is_remote = address.startswith(_CONNECT)
     conf = extra.get("spark_conf") or {}
     if not isinstance(conf, Mapping):
@@ -85,7 +87,16 @@ def place_of(connection: Connection, conn_id: str) -> Place:
     )
 
 
-def _address(connection: Connection, extra: Mapping[str, Any]) -> str:
+def _flag(extra: Mapping[str, Any], name: str, conn_id: str) -> bool:
+    """An extra that was typed into a form is text: there `false` is not nothing."""
+    given = extra.get(name) or False
+    found = given if isinstance(given, bool) else _WORDS.get(str(given).strip().lower())
+    if found is None:
+        raise ConfigError(f"connection {conn_id!r}: extra {name} must be true or false")
+    return found
+
+
+def _address(connection: Connection, *, is_encrypted: bool) -> str:
     """Host and port as Spark takes them; a password is the token of a Connect server."""
     host = (connection.host or "").rstrip("/")
     if connection.conn_type == "spark_connect" and "://" not in host:
@@ -96,12 +107,14 @@ def _address(connection: Connection, extra: Mapping[str, Any]) -> str:
         return host
     parameters = []
     if connection.password:
-        parameters.append(f"token={connection.password}")
-    if extra.get("use_ssl"):
+        # Spark splits the address at `;` and `=`, and unquotes what it has found then.
+        parameters.append(f"token={quote(connection.password, safe='')}")
+    if is_encrypted:
         parameters.append("use_ssl=true")
     return f"{host}/;{';'.join(parameters)}" if parameters else host
 
 
 def _beside(config_file: str, warehouse: str) -> str:
     """A relative folder is meant from where the configuration is: a worker runs anywhere."""
-    return str(Path(config_file).parent / warehouse) if config_file else warehouse
+    folder = Path(warehouse).expanduser()
+    return str(Path(config_file).parent / folder) if config_file else warehouse

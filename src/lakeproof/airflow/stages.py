@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from lakeproof.errors import ConfigError
+from lakeproof.errors import ConfigError, LakeproofError
 from lakeproof.gating.policy import decide
 from lakeproof.model.outcome import CheckResult
 from lakeproof.model.run_id import ensure_run_id
@@ -30,10 +30,17 @@ class DocumentStage:
     def read(self, run_id: str) -> Sequence[CheckResult] | None:
         try:
             with self._usable():
-                document = json.loads(self._file(run_id).read_text(encoding="utf-8"))
+                content = self._file(run_id).read_bytes()
         except FileNotFoundError:
             return None
-        return [result_of_row(row) for row in document["results"]]
+        try:
+            return [result_of_row(row) for row in json.loads(content)["results"]]
+        except (ValueError, LookupError, TypeError, AttributeError) as problem:
+            raise LakeproofError(
+                f"{self.address(run_id)} is no document of staged results: "
+                f"{type(problem).__name__}: {problem}. Delete it, and clear the task that runs the "
+                "checks"
+            ) from problem
 
     def write(self, run_id: str, results: Sequence[CheckResult]) -> None:
         text = document_text(run_document(run_id, results, decide(results)))
