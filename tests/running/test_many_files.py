@@ -18,6 +18,7 @@ NAMES = {"delta": "spark_catalog.files.many", "iceberg": "iceberg.files.many"}
 SECONDS_MAX = 60
 RESULT_BYTES_MAX = 1_000_000
 PYTHON_KB_MAX = 50_000
+HEAP_KB_MAX = 100_000
 
 
 @pytest.fixture(params=NAMES)
@@ -84,8 +85,19 @@ def _result_bytes(spark, before: int) -> int:
     return found
 
 
+def _heap_kb(spark) -> int:
+    """What the driver's JVM keeps; the executors of a local session are in it."""
+    runtime = spark._jvm.java.lang.Runtime.getRuntime()
+    runtime.gc()
+    return (runtime.totalMemory() - runtime.freeMemory()) // 1024
+
+
 def _measured(spark, checks):
-    """The results by name, after a look at what they took."""
+    """The results by name, after a look at what they took.
+
+    A peak of the JVM would be that of its executors, which may hold what they read.
+    """
+    heap_kb = _heap_kb(spark)
     peak_kb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     before = newest_execution(spark)
     started = time.monotonic()
@@ -93,11 +105,16 @@ def _measured(spark, checks):
     seconds = time.monotonic() - started
     grown_kb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - peak_kb
     sent_bytes = _result_bytes(spark, before)
-    told = f"{seconds:.1f} s, {sent_bytes:,} bytes to the driver, {grown_kb:,} kB more of Python"
+    kept_kb = _heap_kb(spark) - heap_kb
+    told = (
+        f"{seconds:.1f} s, {sent_bytes:,} bytes to the driver, {grown_kb:,} kB more of Python, "
+        f"{kept_kb:,} kB more of the JVM after it"
+    )
     print(told)  # noqa: T201 (shown with -s)
     assert seconds < SECONDS_MAX
     assert sent_bytes < RESULT_BYTES_MAX
     assert grown_kb < PYTHON_KB_MAX
+    assert kept_kb < HEAP_KB_MAX
     return {result.check_name: result for result in results}
 
 
