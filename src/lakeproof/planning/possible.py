@@ -139,7 +139,7 @@ def parsed_sql(text: str) -> exp.Expr | None:
         tokens = sqlglot.tokenize(text, read="spark")
         kinds = [TokenType.L_PAREN, *(token.token_type for token in tokens)]
         is_signed = any(
-            kind is TokenType.PLUS and before not in _OPERAND_ENDS
+            kind == TokenType.PLUS and before not in _OPERAND_ENDS
             for before, kind in pairwise(kinds)
         )
         return None if is_signed else sqlglot.parse_one(text, dialect="spark")
