@@ -93,14 +93,15 @@ class Runner:
             return Ran(plan, [*found.results, *self.beside], found.compared)
         recorded = self._recorded(plan, labels)
         if not (labels.may_repeat and self._store.has_begun(labels.run_id)):
-            said = self._said_before(plan, recorded, replan) or self._nothing_new(plan, labels)
+            said = self._said_before(plan, recorded, replan)
+            said = said or self._nothing_new(plan, labels, recorded)
             if said is not None:
                 return said
         try:
             plan, batches = self._begin(plan, labels, replan)
             faults.reach("after_intent")
             found = self._evaluate(plan, labels, batches, recorded)
-            ran = self._kept(plan, labels, found)
+            ran = self._kept(plan, labels, found, recorded)
             faults.reach("after_results")
             self._timed(
                 "progress",
@@ -113,7 +114,13 @@ class Runner:
         faults.reach("after_events")
         return ran
 
-    def _kept(self, plan: Plan, labels: RunLabels, found: Evaluated) -> Ran:
+    def _kept(
+        self,
+        plan: Plan,
+        labels: RunLabels,
+        found: Evaluated,
+        recorded: Mapping[str, CheckResult],
+    ) -> Ran:
         """Record the results; a rule of which this run id has said something before keeps that.
 
         Gate and exit code must not contradict what `_quality_results` holds.
@@ -121,7 +128,7 @@ class Runner:
         results = [*found.results, *self.beside]
         added = self._timed("results", lambda: self._store.record_results(results))
         self.listener(StepDone(f"kept {added} results in {self._store.description}", 0.0))
-        if added == len(results):
+        if added == len(results) and not recorded:
             return Ran(plan, results, found.compared)
         recorded = self._store.recorded_results(labels.run_id)
         said = {result.rule_key: recorded.get(result.rule_key, result) for result in results}
@@ -150,7 +157,9 @@ class Runner:
         there = plan if stands_at(plan, positions) else replan(positions)
         return Ran(there, [recorded[key] for key in keys], {})
 
-    def _nothing_new(self, plan: Plan, labels: RunLabels) -> Ran | None:
+    def _nothing_new(
+        self, plan: Plan, labels: RunLabels, recorded: Mapping[str, CheckResult]
+    ) -> Ran | None:
         """What stands, where no rule has anything to read: without lease, intent or rows."""
         if self.quarantine is not None or not plan.tables:
             return None
@@ -167,7 +176,7 @@ class Runner:
         finally:
             for read in reads:
                 read.release()
-        return self._kept(plan, labels, found)
+        return self._kept(plan, labels, found, recorded)
 
     def _evaluate(
         self,

@@ -19,7 +19,7 @@ from lakeproof.state.statements import (
 
 @dataclass(frozen=True, slots=True)
 class ResultLog:
-    """`first_timers` are runs that began just now: they have recorded nothing yet."""
+    """`first_timers` are runs that began just now: they have recorded nothing under a lease."""
 
     access: StateAccess
     first_timers: set[str] = field(default_factory=set)
