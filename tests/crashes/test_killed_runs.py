@@ -107,11 +107,17 @@ def test_a_repeated_run_reads_the_positions_of_its_first_try(spark, orders, undi
     try:
         run_checks(spark, CHECKS, store=settings, run_id="the-run", keys=KEYS)
         assert rows_of(spark, settings) == undisturbed
+        with faults.armed("after_read", die), pytest.raises(faults.FaultInjectedError):
+            run_checks(spark, CHECKS, store=settings, run_id="overtaken", keys=KEYS)
         later = run_checks(spark, CHECKS, store=settings, run_id="later", keys=KEYS)
+        before = rows_of(spark, settings)[1]
+        overtaken = run_checks(spark, CHECKS, store=settings, run_id="overtaken", keys=KEYS)
     finally:
         spark.sql(f"DELETE FROM {orders} WHERE order_id = 4")
     assert later.results[0].failing_rows == 3
     assert later.results[0].new_violations == 1
+    assert overtaken.results[0].failing_rows == 3
+    assert rows_of(spark, settings)[1] == before, "it writes over nothing that is newer"
 
 
 def test_the_same_run_id_twice_adds_nothing(spark, orders, undisturbed):
