@@ -55,6 +55,11 @@ def rows_of(spark, run_id: str | None) -> list[list[object]]:
     return [list(row) for row in rows.collect()]
 
 
+def run_id_of(outcome: dict) -> str | None:
+    ran = outcome["xcom"].get("quality.run_quality_checks/return_value")
+    return ran and ran["run_id"]
+
+
 def trusted(spark, table: str) -> int | None:
     """The snapshot that the branch `trusted` is at; None without one."""
     if not spark.catalog.tableExists(table):
@@ -90,8 +95,7 @@ class Scenarios:
         seen, started, kept = len(self.noted), time.monotonic(), rows_kept(self.spark)
         outcome = run()
         outcome["rows_added"] = rows_kept(self.spark) - kept
-        ran = outcome["xcom"].get("quality.run_quality_checks/return_value")
-        outcome["rows"] = rows_of(self.spark, ran and ran["run_id"])
+        outcome["rows"] = rows_of(self.spark, run_id_of(outcome))
         outcome["noted"] = self.noted[seen:]
         outcome["trusted"] = trusted(self.spark, ORDERS)
         outcome["seconds"] = time.monotonic() - started
@@ -167,6 +171,8 @@ def scenarios(spark) -> dict[str, dict]:
         found["moved_and_failed"] = every.run("all_pass")
     found["promoted_elsewhere"] = every.run("promoted_elsewhere")
     found["told_later"] = every.run("all_pass")
+    runs = {name: run_id_of(found[name]) for name in ("run_again", "cleared", "told_later")}
+    found["kept_of_one_date"] = {name: rows_of(spark, run_id) for name, run_id in runs.items()}
     return found
 
 

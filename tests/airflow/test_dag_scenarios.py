@@ -188,6 +188,13 @@ def test_another_run_of_the_same_date_has_its_own_id_and_adds_its_rows(scenarios
     assert again["tasks"][PROMOTE] == ["success", 1]
 
 
+def test_the_rows_of_every_run_of_one_date_stay(scenarios):
+    """Seen after the last of them; `results_table_absent` has dropped those of earlier ones."""
+    kept = scenarios["kept_of_one_date"]
+    assert kept == {name: scenarios[name]["rows"] for name in kept}
+    assert [len(rows) for rows in kept.values()] == [1, 1, 1]
+
+
 def test_a_promotion_that_moves_nothing_tells_nobody(scenarios):
     again = scenarios["run_again"]
     assert again["xcom"][f"{PROMOTE}/return_value"] == {"iceberg.lakehouse.orders": "unchanged"}
