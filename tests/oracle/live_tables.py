@@ -129,6 +129,12 @@ class LiveTable:
         self.past = self.past[: -1 - steps]
         self.commit(f"CALL {catalog}.system.rollback_to_snapshot('{table}', {position})", rows)
 
+    def make_anew(self) -> None:
+        """Dropped, and another table under its name with the same rows."""
+        self.spark.sql(f"DROP TABLE {self.name}")
+        self.past.clear()
+        self.create(self.rows, PROPERTIES[self.format])
+
     def set_property(self, value: int) -> None:
         statement = f"ALTER TABLE {self.name} SET TBLPROPERTIES ('note' = '{value}')"
         self.commit(statement, self.rows)

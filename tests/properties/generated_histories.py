@@ -11,8 +11,11 @@ from oracle.live_tables import CATALOGS, PROPERTIES, LiveTable
 from oracle.shop import CUSTOMER, ORDER, Shop
 
 START = date(2026, 3, 1)
+KEYS = (("order_id", "line"), ("code", "line"), ("day", "order_id"))
+"""By which columns orders are known; an index lies in the order of the first: a number, a text, a
+date, and NULL."""
 POOLS: dict[str, Sequence[object]] = {
-    "order_id": [1, 1, 2, 3, 4, 5, None],
+    "order_id": [1, 1, 2, 3, -4, 5, None],
     "line": [1, 1, 2, None],
     "code": ["a", "b", "c", "x", "O'B", None],
     "amount": [-1, 1, 5, 9, 13, None],
@@ -34,7 +37,7 @@ class History:
             f"{prefix}.orders_{seed}",
             f"{prefix}.customers_{seed}",
             f"h{seed}",
-            ("order_id", "line") if keyed else (),
+            KEYS[seed % len(KEYS)] if keyed else (),
         )
         self.orders = LiveTable(spark, self.shop.orders, table_format, ORDER, ("order_id", "line"))
         self.customers = LiveTable(spark, self.shop.customers, table_format, CUSTOMER, ("id",))
