@@ -111,8 +111,7 @@ class Claimant:
                 continue
             if head_of(work.table) != work.position:
                 raise TableMovedError(
-                    f"{work.table} was written to between planning and the lease, again and again. "
-                    "Run again"
+                    f"{work.table} was written to between planning and the lease. Run again"
                 )
         return [self._claim(work, known, ()) for work in works]
 
