@@ -96,7 +96,7 @@ class History:
         """Some drivers at once; each asks for a new run or repeats one that did not end."""
         world = self.world
         is_alone = drivers == 1 and not any(not one.is_done for one in world.scheduler.drivers)
-        before = dict(world.state.violations)
+        before, said = dict(world.state.violations), set(world.state.results)
         started = []
         for _ in range(drivers):
             job = Job(
@@ -121,7 +121,7 @@ class History:
         if pruning is not None and not isinstance(pruning.error, (*MISHAPS, type(None))):
             raise pruning.error
         if is_alone and pruning is None and started[0][0].is_done and started[0][0].error is None:
-            assert_nothing_hidden(before, world, started[0][0].answer)
+            assert_nothing_hidden(before, said, world, started[0][0].answer)
 
     def _may_prune(self) -> Driver | None:
         if self.world.random.random() > 0.1:
