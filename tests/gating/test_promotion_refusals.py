@@ -290,6 +290,7 @@ def test_a_partition_that_passed_is_not_promoted_over_another_that_failed(iceber
     assert only(iceberg.promote("mended")).status == "promoted"
 
 
+@pytest.mark.slow
 def test_a_clone_that_somebody_wrote_to_is_left_alone(delta):
     delta.keep("first")
     delta.promote("first")

@@ -187,6 +187,7 @@ SETTINGS = "\n".join(
 )
 
 
+@pytest.mark.slow
 def test_a_comparison_by_itself_shows_no_canary_and_writes_none(spark):
     check = lakeproof.ChecksumReconciliationCheck(
         "damaged", "people", ["name", "born"], output_table="canary_differences"

@@ -116,7 +116,7 @@ def test_what_is_kept_equals_a_full_scan_whatever_dies_in_between(weighed, monke
     assert sorted(map(str, weighed.violations())) == before
 
 
-@pytest.mark.parametrize("keys_sent", [100, -1])
+@pytest.mark.parametrize("keys_sent", [pytest.param(100, marks=pytest.mark.slow), -1])
 def test_a_large_index_is_looked_up_by_numbers(weighed, monkeypatch, keys_sent):
     monkeypatch.setattr(index_log, "SMALL_INDEX_ROWS", -1)
     monkeypatch.setattr(key_index, "BROADCAST_KEYS_MAX", keys_sent)

@@ -73,6 +73,7 @@ def test_a_killed_run_keeps_what_it_staged_first_and_nothing_is_recorded_before(
     assert kept(spark, "killed") == {"code_present": ("failed", 1), "id_unique": ("passed", 0)}
 
 
+@pytest.mark.slow
 def test_a_retry_after_a_commit_says_what_was_staged_and_the_next_run_sees_the_commit(spark):
     stage = MemoryStage()
     run(spark, stage, "before", mode="cdf")
@@ -100,6 +101,7 @@ def test_a_run_of_nothing_stages_a_document_too(spark):
     assert stage.documents == {"of-nothing": []}
 
 
+@pytest.mark.slow
 def test_a_repeated_run_of_other_rules_is_refused(spark):
     stage = MemoryStage()
     run(spark, stage, "changed")
