@@ -138,7 +138,8 @@ def test_a_branch_that_was_dropped_by_hand_is_told(layer):
 
 
 def test_a_run_that_moved_one_of_its_tables_is_taken_back_there(quick, monkeypatch):
-    sales, others = Layer(quick, "iceberg"), Layer(quick, "iceberg")
+    both = (Layer(quick, "iceberg"), Layer(quick, "iceberg"))
+    sales, others = sorted(both, key=lambda layer: layer.table)  # as they are moved
     sales.keep("joint")
     others.keep("joint", run_id=f"{sales.short}-joint", rule_key="other", rule_id="other")
     move = iceberg_branch.IcebergBranch.move
