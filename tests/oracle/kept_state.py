@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from lakeproof.config import StoreSettings
 from lakeproof.model.canonical import hit_id
 from lakeproof.model.outcome import CheckResult
-from oracle.shop import Truth, Weights
+from oracle.shop import Truth, Weights, key_hash
 
 CATALOGS = {"iceberg": "iceberg", "delta": "spark_catalog"}
 
@@ -85,11 +85,21 @@ class KeptState:
         sums: dict[str, Weights] = defaultdict(lambda: defaultdict(int))
         for row in self.rows("key_index"):
             if (row["rule_id"], str(row["batch_seq"]), row["token"]) in counted:
-                sums[row["rule_id"]][row["side"] or "", row["key_hash"]] += row["count"]
+                for key, weight in _weights_of(row):
+                    sums[row["rule_id"]][row["side"] or "", key] += weight
         return {
             rule: {key: weight for key, weight in weights.items() if weight}
             for rule, weights in sums.items()
         }
+
+
+def _weights_of(row) -> list[tuple[str, int]]:
+    """One key, or those of a tile: each bit from the lowest on is a number that is there once."""
+    if row["tile"] is None:
+        return [(row["key_hash"], row["count"])]
+    numbers = [row["near"] + place for place in range(64) if row["tile"] >> place & 1]
+    assert row["count"] == len(numbers)
+    return [(key_hash(f'{row["tile_key"]}{number}"]}}'), 1) for number in numbers]
 
 
 def _age(row) -> tuple[int, int]:

@@ -69,6 +69,7 @@ class Shop:
             check("sane", "range", "amount", params={"min_value": 0, "max_value": 10}),
             check("unique", "uniqueness", ["order_id", "line"]),
             check("key", "unique_key", ["order_id", "line"], params={"nulls": "forbid"}),
+            check("number", "uniqueness", "order_id"),
             check(
                 "parent",
                 "foreign_key",
@@ -103,12 +104,16 @@ class Shop:
         ):
             check = by_kind[kind]
             found[check.name] = _row_truth(check, table, clock, scope, query)
-        for kind, nulls in (("uniqueness", "distinct"), ("unique_key", "forbid")):
-            names = ["order_id", "line"]
+        both = ["order_id", "line"]
+        for which, names, nulls in (
+            ("unique", both, "distinct"),
+            ("key", both, "forbid"),
+            ("number", both[:1], "distinct"),
+        ):
             keyed = [row for row in orders if nulls == "forbid" or _is_whole(row, names)]
             bad = bad_keys(orders, names, nulls)
             own = Counter(encode_key({name: row[name] for name in names}) for row in keyed)
-            found[by_kind[kind].name] = _found_truth(bad, table, _hashed(own))
+            found[f"{self.name}_{which}"] = _found_truth(bad, table, _hashed(own))
         without = orphans(orders, ["customer"], customers, ["id"], ["customer"])
         children = Counter(
             encode_key({"customer": row["customer"]})

@@ -45,7 +45,9 @@ class Counting:
 
     def weigh(self, plan, rule_ids, rows, limit):
         found = {name: Standing(rows=self.rows, scope=self.rows) for name in rule_ids}
-        return SimpleNamespace(standings=found, errors={}, view="v", release=lambda: None)
+        return SimpleNamespace(
+            standings=found, errors={}, view="v", tile_view="", release=lambda: None
+        )
 
     def fetch_row(self, sql, limit):
         self.asked.append(sql)

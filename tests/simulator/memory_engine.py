@@ -46,6 +46,7 @@ class MemoryWeights:
     standings: Mapping[str, Standing]
     errors: Mapping[str, str]
     view: str
+    tile_view: str = ""
 
     def release(self) -> None:
         pass

@@ -138,7 +138,7 @@ def test_a_look_up_reads_where_the_keys_lie():
     }
     within = "near = 0 OR near BETWEEN 5 AND 20 OR near BETWEEN 40 AND 50"
     index, logs = TableName(("i",)), {"a": (Attempt(3, "x"),), "other": (Attempt(4, "y"),)}
-    of_rules = "WHERE rule_id IN ('a', 'b', 'c') AND batch_seq IN (3)"
+    of_rules = "WHERE tile IS NULL AND rule_id IN ('a', 'b', 'c') AND batch_seq IN (3)"
     rows = key_index.candidates(index, "keys", logs, ranges).rows
     assert f"{of_rules} AND ({within}))" in rows
     anywhere = key_index.candidates(index, "keys", logs, {**ranges, "d": key_index.Range(1)})
@@ -164,5 +164,5 @@ def test_keys_that_a_parent_leaves_are_counted_again_where_updates_go_unseen(spa
     (view,) = weighed.view(gone)
     columns = {view: spark.table(view).columns}
     kinds = {weighed.rules["reference"]: WeighKind.REFERENCE}
-    rows = spark.sql(key_index.known_sql(known, columns, kinds)).collect()
+    rows = spark.sql(key_index.known_sql(known, "", columns, kinds)).collect()
     assert [(row["violation_key"], row["occurrences"]) for row in rows] == [("child", 1)]

@@ -66,6 +66,10 @@ class Weights(Protocol):
     def view(self) -> str:
         """The keys that they touch, as `Store.add_weights` takes them; no rule in error."""
 
+    @property
+    def tile_view(self) -> str:
+        """Keys that are told by tiles, beside those of the view; '' if there are none."""
+
     def release(self) -> None:
         """Let the engine forget them."""
 

@@ -106,7 +106,8 @@ class KeyedRows:
 
     Those for which `inside` is true ('': all) are grouped by `group_sql`; `key_sql` is their key,
     `near_sql` a number that neighbouring keys have alike, `has_null_sql` true for a key that is
-    bad by a NULL in it.
+    bad by a NULL in it. `number_sql` is that number where it is the key itself, `number_name` the
+    name it has in the key; '' where the key is another.
     """
 
     key_sql: str
@@ -114,6 +115,8 @@ class KeyedRows:
     group_sql: str = ""
     near_sql: str = "0L"
     has_null_sql: str = "false"
+    number_sql: str = ""
+    number_name: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ import hashlib
 from collections.abc import Collection, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
+from types import MappingProxyType
 
 from lakeproof.model.names import quote
 from lakeproof.model.rule import Rule
@@ -18,6 +19,7 @@ from lakeproof.model.weighing import KEY_HASH, WEIGHT, Side, WeighKind
 from lakeproof.planning.clock import user_sql_of
 from lakeproof.planning.fuse import narrow, within
 from lakeproof.planning.keyed_rows import row_near_sql
+from lakeproof.planning.number_tiles import outside_sql, tiled_rows
 from lakeproof.planning.plan import (
     KeyedRows,
     KeyStep,
@@ -80,11 +82,17 @@ def _units(taken: Measurement, value: object) -> Measured:
 
 
 def keys_sql(
-    plan: TablePlan, rule_ids: Collection[str], relation: str, *, is_snapshot: bool
+    plan: TablePlan,
+    rule_ids: Collection[str],
+    relation: str,
+    *,
+    is_snapshot: bool,
+    tiled: Mapping[str, int] = MappingProxyType({}),
 ) -> str:
     """The keys of the checked table that these rows touch; '' if these rules have none.
 
     `is_snapshot`: each row has weight 1 and is there once, so only bad rows need to be looked at.
+    Of `tiled` rules most keys are told by tiles: here are those of so many tiles that are crowded.
     """
     kinds = plan.weighed
     branches = []
@@ -95,12 +103,20 @@ def keys_sql(
     ]
     if tallies:
         branches.append(_row_branch(plan, tallies, relation, is_snapshot=is_snapshot))
-    branches += [
-        _key_branch(rule_id, Side.OWN, rows, relation)
-        for rule_id, rows in _keyed(plan).items()
-        if rule_id in rule_ids
-    ]
+    for rule_id, rows in keyed_of(plan).items():
+        if rule_id in rule_ids and tiled.get(rule_id) != 0:
+            left = outside_sql(rows, relation) if rule_id in tiled else relation
+            branches.append(_key_branch(rule_id, Side.OWN, rows, left))
     return _with_hash(branches)
+
+
+def tiles_sql(plan: TablePlan, rule_ids: Collection[str], relation: str) -> str:
+    """The keys of these rules as tiles, out of every row of the table; '' without such a rule."""
+    return "\nUNION ALL\n".join(
+        tiled_rows(rule_id, rows, relation)
+        for rule_id, rows in keyed_of(plan).items()
+        if rule_id in rule_ids
+    )
 
 
 def parents_sql(plan: TablePlan, rule_ids: Collection[str], relation: str) -> str:
@@ -127,7 +143,7 @@ def again_sql(
     if tallies:
         rows = _known_rows(plan, relation, plan.pinned.key_sql, known, are_few=are_few)
         branches.append(_row_branch(plan, tallies, rows, is_snapshot=False, with_rows=True))
-    for rule_id, keyed in _keyed(plan).items():
+    for rule_id, keyed in keyed_of(plan).items():
         if rule_id in rule_ids:
             of_rule = f"{known} WHERE rule_id = '{rule_id}'"
             rows = _known_rows(plan, relation, keyed.key_sql, of_rule, are_few=are_few)
@@ -176,7 +192,7 @@ def shapes_of(plan: TablePlan) -> dict[str, str]:
     is read under another zone.
     """
     by_row = (plan.pinned.key_sql, row_near_sql(plan.pinned), plan.element_key_sql)
-    keyed, weighed = _keyed(plan), plan.weighed
+    keyed, weighed = keyed_of(plan), plan.weighed
     return {
         rule.rule_id: _shape(plan, rule, by_row, keyed.get(rule.rule_id))
         for rule in plan.rules
@@ -200,7 +216,7 @@ def _shape(plan: TablePlan, rule: Rule, by_row: tuple[str, ...], by_key: KeyedRo
     return hashlib.sha256(repr((shape, scopes)).encode()).hexdigest()[:16]
 
 
-def _keyed(plan: TablePlan) -> dict[str, KeyedRows]:
+def keyed_of(plan: TablePlan) -> dict[str, KeyedRows]:
     """The rules that count rows by a key of their own."""
     kinds = plan.weighed
     referring = (step for step in plan.queries if step.parent)

@@ -21,6 +21,7 @@ from lakeproof.model.position import Position
 from lakeproof.model.reading import Mark, Mode
 from lakeproof.model.rule import RejectedRule, Rule
 from lakeproof.model.standing import Standing
+from lakeproof.model.tiles import tiled_weights_sql
 from lakeproof.model.weighing import WeighKind
 from lakeproof.planning.plan import Plan, TablePlan
 from lakeproof.planning.tables import PinnedTable
@@ -194,9 +195,18 @@ class Auditor:
         )
         if plan.weighed[rule.rule_id] is WeighKind.COUNT:
             return audited
-        sql = _difference_sql(
-            rule.rule_id, [one.view for one in weights], self.store.index_sums(rule.rule_id), slices
-        )
+        found_keys = [
+            f"SELECT side, key_hash, weight FROM {quote(one.view)} WHERE rule_id = '{rule.rule_id}'"
+            for one in weights
+        ]
+        found_keys += [
+            tiled_weights_sql(
+                f"SELECT * FROM {quote(one.tile_view)} WHERE rule_id = '{rule.rule_id}'"
+            )
+            for one in weights
+            if one.tile_view
+        ]
+        sql = _difference_sql(found_keys, self.store.index_sums(rule.rule_id), slices)
         row = self.engine.fetch_row(sql, self.timeout_seconds)
         return replace(
             audited, keys=int(str(row["keys"])), different=int(str(row["different"] or 0))
@@ -254,9 +264,7 @@ def _differing(kept: Standing, found: Standing) -> Iterable[str]:
             yield name
 
 
-def _difference_sql(
-    rule_id: str, views: Sequence[str], index_sql: str, slices: Sequence[str]
-) -> str:
+def _difference_sql(found_sql: Sequence[str], index_sql: str, slices: Sequence[str]) -> str:
     """How many keys of the slices there are, and how many weigh one thing here and another there.
 
     A key that weighs nothing on both sides is no key: rows came and went.
@@ -264,9 +272,8 @@ def _difference_sql(
     wanted = ", ".join(f"'{one}'" for one in slices)
     inside = f"substring(key_hash, 1, 2) IN ({wanted})"
     found = "\nUNION ALL\n".join(
-        f"SELECT side, key_hash, weight AS found, 0L AS kept FROM {quote(view)} "
-        f"WHERE rule_id = '{rule_id}' AND {inside}"
-        for view in views
+        f"SELECT side, key_hash, weight AS found, 0L AS kept FROM ({keys}) WHERE {inside}"
+        for keys in found_sql
     )
     kept = f"SELECT side, key_hash, 0L, weight FROM ({index_sql}) WHERE {inside}"
     return (

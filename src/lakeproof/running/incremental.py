@@ -40,7 +40,8 @@ def put_into_index(
     if not weighed:
         return
     try:
-        found.touched = store.add_weights(batch, run_id, weighed, found.views)
+        views = [*found.views, *found.tile_views]
+        found.touched = store.add_weights(batch, run_id, weighed, views)
     except LakeproofError:
         raise
     except Exception as problem:  # noqa: BLE001 (keys are computed here; what breaks is theirs)

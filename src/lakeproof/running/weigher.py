@@ -41,6 +41,7 @@ class WeighedTable:
     seconds: dict[str, float] = field(default_factory=dict)
     weighed: list[Weighed] = field(default_factory=list)
     views: list[str] = field(default_factory=list)
+    tile_views: list[str] = field(default_factory=list)
     kept: Rows | None = None
     missed: int | None = None
     held: ExitStack = field(default_factory=ExitStack)
@@ -247,6 +248,8 @@ class Weigher:
 def _add(found: WeighedTable, weights: Weights) -> None:
     found.errors.update({n: why for n, why in weights.errors.items() if n in found.standings})
     found.views.append(weights.view)
+    if weights.tile_view:
+        found.tile_views.append(weights.tile_view)
     for name, standing in weights.standings.items():
         if name in found.standings:
             found.standings[name] += standing

@@ -21,12 +21,14 @@ ATTEMPTS_MAX = 32
 class Attempt:
     """`rows` is how many it has appended of one rule, to tell small parts of a log from large.
 
-    Its batch and token are what it is: rules that have the same parts are asked for together.
+    `is_tiled`: some of them are tiles of keys. Its batch and token are what it is: rules that have
+    the same parts are asked for together.
     """
 
     batch_seq: int
     token: str
     rows: int = field(default=0, compare=False)
+    is_tiled: bool = field(default=False, compare=False)
 
     @classmethod
     def anew(cls, batch_seq: int) -> Attempt:
@@ -34,26 +36,32 @@ class Attempt:
         return cls(batch_seq, uuid.uuid4().hex[:16])
 
     def to_text(self) -> str:
-        return f"{self.batch_seq}.{self.token}.{self.rows}"
+        text = f"{self.batch_seq}.{self.token}.{self.rows}"
+        return f"{text}.{_TILED}" if self.is_tiled else text
 
     @classmethod
     def from_text(cls, text: str) -> Attempt:
-        batch_seq, token, rows = text.split(".")
-        return cls(int(batch_seq), token, int(rows))
+        batch_seq, token, rows, *more = text.split(".")
+        return cls(int(batch_seq), token, int(rows), _TILED in more)
+
+
+_TILED = "tiled"
 
 
 def to_merge(attempts: Sequence[Attempt]) -> tuple[Attempt, ...]:
     """The parts at the end of a long log that are to become one; none while it is short.
 
     What is larger than everything after it stays as it is: a row is written again only when the
-    log behind it has grown as large, so the cost of merging follows that of the changes.
+    log behind it has grown as large, so the cost of merging follows that of the changes. Tiles
+    stay: what came after them are single keys.
     """
     if len(attempts) < ATTEMPTS_MAX:
         return ()
     behind = 0
     first = 0
     for place in range(len(attempts) - 1, -1, -1):
-        if attempts[place].rows > behind and place < len(attempts) - 1:
+        is_larger = attempts[place].rows > behind and place < len(attempts) - 1
+        if is_larger or attempts[place].is_tiled:
             first = place + 1
             break
         behind += attempts[place].rows

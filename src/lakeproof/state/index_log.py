@@ -60,22 +60,27 @@ class IndexLog:
     ) -> SparkTouched:
         """Rules that go on, on top of their heads; those that begin anew, on top of nothing."""
         touched = SparkTouched(generations={one.rule_id: one.generation for one in weighed})
-        columns = columns_of(self.access, views)
+        found = columns_of(self.access, views)
+        columns = {view: names for view, names in found.items() if "tile" not in names}
+        tiles = [view for view in found if view not in columns]
         anew = [one for one in weighed if one.is_rebuilt]
         onward = [one for one in weighed if not one.is_rebuilt]
         try:
             if onward:
                 _GoingOn(self.access, batch, onward, columns, heads, moment).add_to(touched)
             if anew:
-                _Beginning(self.access, batch, anew, columns, moment).add_to(touched)
+                _Beginning(self.access, batch, anew, columns, tiles, moment).add_to(touched)
         except BaseException:
             touched.release()
             raise
         return touched
 
     def visible(self, heads: Mapping[str, Head]) -> str:
-        attempts = {rule_id: head.attempts for rule_id, head in heads.items()}
-        return key_index.visible_sql(self.access.tables["key_index"], attempts)
+        return key_index.visible_sql(self.access.tables["key_index"], _attempts_of(heads))
+
+    def tiles(self, heads: Mapping[str, Head]) -> str:
+        """Keys that are told by tiles; '' if there are none."""
+        return key_index.tiles_sql(self.access.tables["key_index"], _attempts_of(heads))
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,10 +112,14 @@ class _GoingOn:
     ) -> tuple[str, key_index.Candidates]:
         """The keys that are touched, as a relation, and what the index may have of them."""
         index = self.access.tables["key_index"]
-        if sum(one.rows for named in attempts.values() for one in named) <= SMALL_INDEX_ROWS:
-            whole = key_index.Candidates(key_index.visible_sql(index, attempts))
+        tiles = key_index.tiles_sql(index, attempts)
+        is_small = sum(one.rows for of in attempts.values() for one in of) <= SMALL_INDEX_ROWS
+        whole = key_index.Candidates(key_index.visible_sql(index, attempts), tiles=tiles)
+        if is_small and not tiles:
             return f"({self._keys})", whole
         view = hold(self.access, self.access.frame(self._keys), held)
+        if is_small:
+            return quote(view), whole
         return quote(view), key_index.candidates(index, view, attempts, self._ranges(view))
 
     def _attempts(self, rule_id: str) -> tuple[Attempt, ...]:
@@ -125,7 +134,8 @@ class _GoingOn:
             for one in self.weighed
         }
         strays = key_index.strays_sql(tables["violations"], tables["progress"], bases)
-        return key_index.keys_sql(key_index.incoming_sql(self.columns, bases), strays)
+        tiled = key_index.tiled_of({name: self._attempts(name) for name in bases})
+        return key_index.keys_sql(key_index.incoming_sql(self.columns, bases), strays, tiled)
 
     def _ranges(self, keys_view: str) -> dict[str, key_index.Range]:
         return {
@@ -184,15 +194,16 @@ class _Beginning:
     batch: Batch
     weighed: Sequence[Weighed]
     columns: Mapping[str, Sequence[str]]
+    tile_views: Sequence[str]
     moment: datetime
 
     def add_to(self, touched: SparkTouched) -> None:
         index = self.access.tables["key_index"]
         kinds = {one.rule_id: one.kind for one in self.weighed}
         append = index_writing.Append(self.batch, self.moment, index, self.weighed)
-        relation = f"({index_writing.rebuilt_sql(self.columns, kinds)})"
+        relation = f"({index_writing.rebuilt_sql(self.columns, self.tile_views, kinds)})"
         own = self.access.append_anew(
-            self.batch.batch_seq, lambda own: append.insert(own, relation)
+            self.batch.batch_seq, lambda own: append.insert_anew(own, relation)
         )
         self.access.refresh("key_index")
         rebuilt = index_writing.Rebuilt(index, own, kinds)
@@ -200,8 +211,13 @@ class _Beginning:
         rows = self.access.read(rebuilt.totals)
         sum_up(touched, rows)
         for row in rows:
-            touched.attempts[row["rule_id"]] = (replace(own, rows=row["index_rows"]),)
+            written = replace(own, rows=row["index_rows"], is_tiled=row["is_tiled"])
+            touched.attempts[row["rule_id"]] = (written,)
         touched.open_view = name_view(self.access, self.access.frame(rebuilt.hits), touched.held)
+
+
+def _attempts_of(heads: Mapping[str, Head]) -> dict[str, tuple[Attempt, ...]]:
+    return {rule_id: head.attempts for rule_id, head in heads.items()}
 
 
 def sum_up(touched: SparkTouched, rows: Sequence[Row]) -> None:

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from lakeproof.model.names import TableName
-from lakeproof.model.weighing import WeighKind
+from lakeproof.model.names import TableName, quote
+from lakeproof.model.weighing import KEY_HASH, WeighKind
 from lakeproof.state import literals
 from lakeproof.state.attempts import Attempt, is_named
 from lakeproof.state.key_index import (
@@ -37,9 +37,25 @@ class Append:
 
     def insert(self, own: Attempt, relation: str, merged: str = "") -> str:
         """The weights of a relation, together with older rows that are merged into this attempt."""
-        rows = self._weights(relation)
+        rows = self._weights(relation, f"key_hash, key_high, key_low, {_NO_TILE}")
         if merged:
             rows = self._summed(f"{rows}\nUNION ALL\nSELECT {_LOGGED} FROM ({merged})")
+        # By numbers: texts that begin alike, as those of one rule do, are dear to sort.
+        return self._insert(own, f"SELECT * FROM ({rows})\nORDER BY {_PLACE}, key_low")
+
+    def insert_anew(self, own: Attempt, relation: str) -> str:
+        """The weights of a whole table, as `rebuilt_sql` tells them, without hashes.
+
+        They are hashed once they are in order: to sort, Spark looks at all rows twice.
+        """
+        rows = self._weights(relation, f"violation_key, {_TILE}")
+        return self._insert(
+            own,
+            f"SELECT *, {NUMBERS} FROM (SELECT *, {KEY_HASH} AS key_hash\n"
+            f"FROM (SELECT * FROM ({rows})\nORDER BY {_PLACE}))",
+        )
+
+    def _insert(self, own: Attempt, rows: str) -> str:
         generations = "".join(
             f" WHEN {literals.text(one.rule_id)} THEN {one.generation}L" for one in self.weighed
         )
@@ -52,18 +68,16 @@ class Append:
         }
         names = [column.name for column in KEY_INDEX.columns]
         selected = ", ".join(f"{fixed.get(name, f'`{name}`')} AS `{name}`" for name in names)
-        # By numbers: texts that begin alike, as those of one rule do, are dear to sort.
         return (
             f"INSERT INTO {self.index.sql} ({KEY_INDEX.names_sql})\n"
-            f"SELECT {selected} FROM ({rows})\nORDER BY xxhash64(rule_id), near, key_low"
+            f"SELECT {selected} FROM (\n{rows})"
         )
 
-    def _weights(self, relation: str) -> str:
+    def _weights(self, relation: str, key: str) -> str:
         """One pass for both sides: what is weighed may be a whole table."""
         now = literals.moment(self.moment)
         return (
-            "SELECT rule_id, key_hash, key_high, key_low, "
-            "if(is_open, violation_key, NULL) AS key_json, "
+            f"SELECT rule_id, {key}, if(is_open, violation_key, NULL) AS key_json, "
             f"added.weight AS `count`, {now} AS first_seen, {now} AS last_seen, "
             "added.side AS side, coalesce(near, 0L) AS near, has_null "
             f"FROM {relation} LATERAL VIEW "
@@ -75,7 +89,7 @@ class Append:
     def _summed(rows: str) -> str:
         """Keys whose weights cancel out are gone."""
         return (
-            "SELECT rule_id, key_hash, key_high, key_low, max(key_json) AS key_json, "
+            f"SELECT rule_id, key_hash, key_high, key_low, {_NO_TILE}, max(key_json) AS key_json, "
             "CAST(sum(`count`) AS BIGINT) AS `count`, min(first_seen) AS first_seen, "
             "max(last_seen) AS last_seen, side, max(near) AS near, "
             f"bool_or(coalesce(has_null, false)) AS has_null FROM ({rows}) "
@@ -83,21 +97,26 @@ class Append:
         )
 
 
+_PLACE = "xxhash64(rule_id), near"
+_TILE = "tile, tile_key"
+_NO_TILE = "CAST(NULL AS BIGINT) AS tile, CAST(NULL AS STRING) AS tile_key"
 _LOGGED = (
-    "rule_id, key_hash, key_high, key_low, key_json, `count`, first_seen, last_seen, side, near, "
-    "has_null"
+    "rule_id, key_hash, key_high, key_low, tile, tile_key, key_json, `count`, first_seen, "
+    "last_seen, side, near, has_null"
 )
 
 
-def rebuilt_sql(views: Mapping[str, Sequence[str]], kinds: Mapping[str, WeighKind]) -> str:
-    """Keys of rules that begin anew, as `Append.insert` takes them: there was nothing before.
+def rebuilt_sql(
+    views: Mapping[str, Sequence[str]], tile_views: Sequence[str], kinds: Mapping[str, WeighKind]
+) -> str:
+    """Keys of rules that begin anew, as `Append.insert_anew` takes them: nothing was before.
 
     Only where a key has two sides need its rows be brought together; the others, which may be as
     many as the table has rows, pass through.
     """
     sided = [rule_id for rule_id, kind in kinds.items() if kind is WeighKind.REFERENCE]
     single = [rule_id for rule_id in kinds if rule_id not in sided]
-    names = "rule_id, key_hash, violation_key, near, has_null"
+    names = f"rule_id, violation_key, near, has_null, {_NO_TILE}"
     parts = []
     if single:
         parts.append(
@@ -106,10 +125,15 @@ def rebuilt_sql(views: Mapping[str, Sequence[str]], kinds: Mapping[str, WeighKin
     if sided:
         keys = keys_sql(incoming_sql(views, sided), NO_STRAYS)
         parts.append(f"SELECT {names}, own, parent FROM ({keys})")
+    parts += [
+        f"SELECT rule_id, CAST(NULL AS STRING), near, false, {_TILE}, weight, 0L "
+        f"FROM {quote(view)} WHERE rule_id IN ({literals.texts(single)})"
+        for view in tile_views
+    ]
     both = "\nUNION ALL\n".join(parts)
     return f"""
-SELECT *, {NUMBERS}, own AS own_weight, parent AS parent_weight,
-       {open_sql("own", "parent")} AS is_open
+SELECT *, own AS own_weight, parent AS parent_weight,
+       tile IS NULL AND {open_sql("own", "parent")} AS is_open
 FROM (SELECT *, {kind_sql(kinds)} AS kind FROM ({both}) k)"""
 
 
@@ -125,7 +149,8 @@ class Rebuilt:
     def totals(self) -> str:
         """Per rule: its rows, and what its open keys amount to; the rest as in `totals_sql`."""
         return f"""
-SELECT rule_id, count(*) AS index_rows, count_if(is_open) AS hits,
+SELECT rule_id, count(*) AS index_rows, bool_or(tile IS NOT NULL) AS is_tiled,
+       count_if(is_open) AS hits,
        CAST(sum(if(is_open, `count`, 0)) AS BIGINT) AS occurrences,
        CAST(sum({excess_sql("is_open", "`count`")}) AS BIGINT) AS excess,
        count_if(`count` < 0) AS below_zero
@@ -143,7 +168,7 @@ FROM ({self._rows}) GROUP BY rule_id"""
     def _rows(self) -> str:
         """Only open keys have their text there; a key on the parent's side is never open."""
         return (
-            "SELECT rule_id, side, key_json AS violation_key, `count`, has_null, "
+            "SELECT rule_id, side, key_json AS violation_key, `count`, has_null, tile, "
             f"{kind_sql(self.kinds, '')} AS kind, "
             f"side = {OWN} AND key_json IS NOT NULL AS is_open FROM {self.index.sql} "
             f"WHERE rule_id IN ({literals.texts(self.kinds)}) AND {is_named([self.own])}"

@@ -7,11 +7,12 @@ look-up of keys that lie together opens few files. It goes by the two numbers of
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
 from lakeproof.model.names import TableName, quote
+from lakeproof.model.tiles import TILE_KEYS, holds, number_in, tile_of, tiled_weights_sql
 from lakeproof.model.weighing import (
     BROADCAST_KEYS_MAX,
     KEY_HASH,
@@ -47,10 +48,14 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """A query of rows of the index, and the condition on which one of them counts."""
+    """A query of rows of the index, and the condition on which one of them counts.
+
+    `tiles` is a query of those that tell many keys each, all of which count; '' without any.
+    """
 
     rows: str
     counts: str = "true"
+    tiles: str = ""
 
 
 def incoming_sql(views: Mapping[str, Sequence[str]], rule_ids: Iterable[str]) -> str:
@@ -69,11 +74,12 @@ def incoming_sql(views: Mapping[str, Sequence[str]], rule_ids: Iterable[str]) ->
     return "\nUNION ALL\n".join(branches) or none
 
 
-def keys_sql(incoming: str, strays: str) -> str:
+def keys_sql(incoming: str, strays: str, tiled: Collection[str] = ()) -> str:
     """One row for each key that is touched: what is added to it on either side.
 
-    A stray is a key whose stored violation must be assigned again although nothing changed. Its
-    text is grouped by, though the hash follows from it: a largest text would have Spark sort.
+    A stray is a key whose stored violation must be assigned again although nothing changed; of
+    `tiled` rules it must be known where it lies. The text of keys is grouped by, though their hash
+    follows from it: a largest text would have Spark sort.
     """
     return f"""
 SELECT *, {NUMBERS} FROM (
@@ -86,7 +92,9 @@ SELECT rule_id, key_hash, violation_key,
 FROM (
   SELECT *, false AS is_stray FROM ({incoming})
   UNION ALL
-  SELECT rule_id, {OWN}, {KEY_HASH}, violation_key, CAST(NULL AS BIGINT), 0L, 0L, false, true
+  SELECT rule_id, {OWN}, {KEY_HASH}, violation_key,
+         if(rule_id IN ({literals.texts(tiled)}), {number_in("violation_key")}, NULL),
+         0L, 0L, false, true
   FROM ({strays})
 )
 GROUP BY rule_id, key_hash, violation_key)"""
@@ -115,8 +123,24 @@ def ranges_sql(keys_view: str) -> str:
 
 
 def visible_sql(index: TableName, attempts: Mapping[str, Sequence[Attempt]]) -> str:
-    """The rows that count of the rules that `attempts` names."""
-    return f"SELECT * FROM {index.sql} WHERE {_counting_sql(attempts)}"
+    """The rows that count of the rules that `attempts` names, but for tiles."""
+    return f"SELECT * FROM {index.sql} WHERE ({_counting_sql(attempts)}) AND tile IS NULL"
+
+
+def tiles_sql(index: TableName, attempts: Mapping[str, Sequence[Attempt]]) -> str:
+    """The tiles of these rules: rule_id, near, tile, tile_key; '' if they have none."""
+    tiled = {name: [one for one in attempts[name] if one.is_tiled] for name in tiled_of(attempts)}
+    return (
+        f"SELECT rule_id, near, tile, tile_key FROM {index.sql} "
+        f"WHERE tile IS NOT NULL AND ({_counting_sql(tiled)})"
+        if tiled
+        else ""
+    )
+
+
+def tiled_of(attempts: Mapping[str, Sequence[Attempt]]) -> list[str]:
+    """The rules that have tiles."""
+    return [name for name, of in attempts.items() if any(one.is_tiled for one in of)]
 
 
 def _counting_sql(attempts: Mapping[str, Sequence[Attempt]]) -> str:
@@ -148,8 +172,11 @@ def candidates(
     named = {name: of for name, of in attempts.items() if name in ranges}
     counting = _counting_sql(named)
     batches = sorted({one.batch_seq for of in named.values() for one in of})
+    tiles = tiles_sql(index, named)
+    if tiles:
+        tiles = f"{tiles} AND ({_within_sql(ranges, TILE_KEYS)})"
     rows = (
-        f"SELECT * FROM {index.sql} WHERE rule_id IN ({literals.texts(ranges)}) "
+        f"SELECT * FROM {index.sql} WHERE tile IS NULL AND rule_id IN ({literals.texts(ranges)}) "
         f"AND batch_seq IN ({', '.join(map(str, batches)) or -1}) AND ({_within_sql(ranges)})"
     )
     if sum(one.keys for one in ranges.values()) <= BROADCAST_KEYS_MAX:
@@ -157,17 +184,23 @@ def candidates(
             f"SELECT /*+ BROADCAST(k) */ i.* FROM ({rows}) i LEFT SEMI JOIN "
             f"(SELECT key_low FROM {quote(keys_view)}) k ON k.key_low = i.key_low",
             counting,
+            tiles,
         )
     return Candidates(
         f"SELECT i.* FROM ({rows} AND ({counting})) i LEFT SEMI JOIN "
         f"(SELECT rule_id, key_high, key_low FROM {quote(keys_view)}) k "
-        "ON k.key_low = i.key_low AND k.key_high = i.key_high AND k.rule_id = i.rule_id"
+        "ON k.key_low = i.key_low AND k.key_high = i.key_high AND k.rule_id = i.rule_id",
+        tiles=tiles,
     )
 
 
-def _within_sql(ranges: Mapping[str, Range]) -> str:
-    """Where the keys lie, whichever rule they are of; those of some may lie anywhere."""
-    places = _united(one.ends for one in ranges.values() if one.ends)
+def _within_sql(ranges: Mapping[str, Range], width: int = 1) -> str:
+    """Where the keys lie, whichever rule they are of; those of some may lie anywhere.
+
+    Rows of some width may begin before the first of them.
+    """
+    ends = [one.ends for one in ranges.values() if one.ends]
+    places = _united((low - width + 1, high) for low, high in ends)
     within = " OR ".join(["near = 0", *(f"near BETWEEN {low} AND {high}" for low, high in places)])
     anywhere = [name for name, one in ranges.items() if one.ends is None]
     return f"{within} OR rule_id IN ({literals.texts(anywhere)})" if anywhere else within
@@ -192,11 +225,9 @@ def touched_sql(keys: str, committed: Candidates, kinds: Mapping[str, WeighKind]
     """
     return f"""
 WITH before AS (
-  SELECT key_low, key_high, rule_id,
-         CAST(sum(if(counts AND side = {OWN}, `count`, 0)) AS BIGINT) AS own,
-         CAST(sum(if(counts AND side = {PARENT}, `count`, 0)) AS BIGINT) AS parent,
-         bool_or(counts AND coalesce(has_null, false)) AS has_null
-  FROM (SELECT *, {committed.counts} AS counts FROM ({committed.rows}))
+  SELECT key_low, key_high, rule_id, CAST(sum(own) AS BIGINT) AS own,
+         CAST(sum(parent) AS BIGINT) AS parent, bool_or(has_null) AS has_null
+  FROM ({_committed_sql(keys, committed)})
   GROUP BY key_low, key_high, rule_id
 ), summed AS (
   SELECT k.rule_id, k.key_hash, k.key_high, k.key_low, k.violation_key, k.near, k.own AS own_weight,
@@ -222,6 +253,23 @@ SELECT rule_id, key_hash, key_high, key_low, violation_key, near, has_null, own_
 FROM judged"""
 
 
+def _committed_sql(keys: str, committed: Candidates) -> str:
+    """What single rows of the index say of keys, and that a touched key is in a tile."""
+    rows = f"""
+    SELECT key_low, key_high, rule_id, if(counts AND side = {OWN}, `count`, 0L) AS own,
+           if(counts AND side = {PARENT}, `count`, 0L) AS parent,
+           counts AND coalesce(has_null, false) AS has_null
+    FROM (SELECT *, {committed.counts} AS counts FROM ({committed.rows}))"""
+    if not committed.tiles:
+        return rows
+    return f"""{rows}
+    UNION ALL
+    SELECT k.key_low, k.key_high, k.rule_id, 1L, 0L, false
+    FROM {keys} k JOIN ({committed.tiles}) t
+    ON t.near = {tile_of("k.near")} AND t.rule_id = k.rule_id
+    WHERE {holds("t.tile", "k.near")}"""
+
+
 def totals_sql(touched_view: str) -> str:
     """Per rule: by how much its open violations grow, and what there is to write.
 
@@ -240,7 +288,10 @@ FROM {quote(touched_view)} GROUP BY rule_id"""
 
 
 def known_sql(
-    visible: str, besides: Mapping[str, Sequence[str]], kinds: Mapping[str, WeighKind]
+    visible: str,
+    tiles: str,
+    besides: Mapping[str, Sequence[str]],
+    kinds: Mapping[str, WeighKind],
 ) -> str:
     """Keys that are or were in violation, or would be with the weights of the views `besides`.
 
@@ -258,21 +309,35 @@ def known_sql(
         f"if(side = {OWN}, `count`, 0L) AS own, 0L AS weight, near, false AS has_null "
         f"FROM ({visible})"
     )
+    keys = (
+        "SELECT rule_id, max(known) AS known, max(key) AS key, CAST(sum(own) AS BIGINT) AS own, "
+        "sum(weight) AS weight, max(near) AS near, bool_or(has_null) AS has_null "
+        f"FROM ({known}\nUNION ALL\n{added}) GROUP BY rule_id, key_hash"
+    )
+    if tiles:
+        in_tile = f"if(t.tile IS NOT NULL AND {holds('t.tile', 'k.near')}, 1L, 0L)"
+        keys = (
+            f"SELECT k.rule_id, known, key, own + {in_tile} AS own, weight, k.near, has_null\n"
+            f"FROM ({keys}) k LEFT JOIN ({tiles}) t\n"
+            f"ON t.near = {tile_of('k.near')} AND t.rule_id = k.rule_id"
+        )
     fine = f"if(rule_id IN ({unique}), 1, 0)"
     return (
-        "SELECT rule_id, coalesce(max(key), max(known)) AS violation_key, "
-        "CAST(sum(own) AS BIGINT) AS occurrences, max(near) AS near "
-        f"FROM ({known}\nUNION ALL\n{added}) GROUP BY rule_id, key_hash\n"
-        "HAVING (max(known) IS NOT NULL AND sum(own) > 0) OR (max(key) IS NOT NULL "
-        f"AND (bool_or(has_null) OR sum(own) + sum(weight) > {fine}))"
+        "SELECT rule_id, coalesce(key, known) AS violation_key, own AS occurrences, near "
+        f"FROM ({keys})\nWHERE (known IS NOT NULL AND own > 0) "
+        f"OR (key IS NOT NULL AND (has_null OR own + weight > {fine}))"
     )
 
 
-def sums_sql(visible: str) -> str:
+def sums_sql(visible: str, tiles: str) -> str:
     """What each key weighs; keys that weigh nothing are left out."""
+    rows = f"SELECT rule_id, side, key_hash, `count` AS weight FROM ({visible})"
+    if tiles:
+        rows = f"{rows}\nUNION ALL\n{tiled_weights_sql(tiles)}"
     return (
-        f"SELECT rule_id, side, key_hash, CAST(sum(`count`) AS BIGINT) AS weight FROM ({visible})"
-        " GROUP BY rule_id, side, key_hash HAVING sum(`count`) <> 0"
+        "SELECT rule_id, side, key_hash, CAST(sum(weight) AS BIGINT) AS weight "
+        f"FROM ({rows})"
+        " GROUP BY rule_id, side, key_hash HAVING sum(weight) <> 0"
     )
 
 

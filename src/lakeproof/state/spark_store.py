@@ -203,7 +203,8 @@ class SparkStore:
         self._access.refresh("key_index")
         kinds = {one.rule_id: one.kind for one in weighed}
         columns = columns_of(self._access, besides)
-        sql = known_sql(IndexLog(self._access).visible(heads), columns, kinds)
+        log = IndexLog(self._access)
+        sql = known_sql(log.visible(heads), log.tiles(heads), columns, kinds)
         view = f"lakeproof_known_{uuid.uuid4().hex}"
         self._access.frame(sql).createOrReplaceTempView(view)
         return view
@@ -223,8 +224,8 @@ class SparkStore:
     def index_sums(self, rule_id: str) -> str:
         """SQL of what each key of the rule weighs as committed: rule_id, side, key_hash, weight."""
         self._access.refresh("key_index")
-        visible = IndexLog(self._access).visible(self._progress.heads([rule_id]))
-        return sums_sql(visible)
+        log, heads = IndexLog(self._access), self._progress.heads([rule_id])
+        return sums_sql(log.visible(heads), log.tiles(heads))
 
     def retire(
         self, batch: Batch, run_id: str, rules: Mapping[str, Resolution], now: datetime

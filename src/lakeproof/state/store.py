@@ -226,7 +226,8 @@ class Store(Protocol):
 
         A view has rule_id, side, key_hash, violation_key, near, weight, present: `near` is a
         number by which neighbouring keys can be found together, `present` the change in the
-        number of rows that have this key, violating or not.
+        number of rows that have this key, violating or not. A view of tiles has rule_id, near,
+        weight, tile, tile_key instead (`model.tiles`), of rules that begin anew.
         """
 
     def assign_touched(

@@ -15,10 +15,10 @@ from dataclasses import dataclass
 
 from lakeproof.model.names import TableName
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 """Version 2 keeps with each result what its reports show, version 3 what its contract declares,
-version 4 what a run needs to read only what changed, and how a result came about; tables of older
-versions are brought up."""
+version 4 what a run needs to read only what changed, and how a result came about, version 5 keys
+that are whole numbers 64 to a row; tables of older versions are brought up."""
 VERSION_PROPERTY = "lakeproof.schema_version"
 KIND_PROPERTY = "lakeproof.table"
 
@@ -195,6 +195,12 @@ KEY_INDEX = StateTable(
         StateColumn("has_null", FLAG, "whether a part of the key is NULL and must not be"),
         StateColumn("key_high", COUNT, "the first half of key_hash as a number, to look it up by"),
         StateColumn("key_low", COUNT, "the second half"),
+        StateColumn(
+            "tile",
+            COUNT,
+            "which of the keys near to near + 63 are there once, a bit each; else NULL",
+        ),
+        StateColumn("tile_key", TEXT, "the canonical keys of a tile up to their number"),
     ),
 )
 

@@ -14,15 +14,18 @@ from lakeproof.errors import RuleTimeoutError, error_text
 from lakeproof.model.names import quote
 from lakeproof.model.standing import Standing
 from lakeproof.model.weighing import BROADCAST_KEYS_MAX, WEIGHT, Side, WeighKind
+from lakeproof.planning.number_tiles import look_sql
 from lakeproof.planning.plan import TablePlan
 from lakeproof.planning.tables import PinnedTable
 from lakeproof.planning.weights import (
     NO_KEYS,
     again_sql,
     counts_sql,
+    keyed_of,
     keys_sql,
     parents_sql,
     standing_of,
+    tiles_sql,
 )
 
 if TYPE_CHECKING:
@@ -41,6 +44,7 @@ class SparkWeights:
     standings: dict[str, Standing] = field(default_factory=dict)
     errors: dict[str, str] = field(default_factory=dict)
     view: str = field(default_factory=lambda: f"_lakeproof_weights_{uuid.uuid4().hex}")
+    tile_view: str = ""
     _frame: DataFrame | None = None
     _known: HeldRows | None = None
 
@@ -54,6 +58,12 @@ class SparkWeights:
             frame = self._analysed(sql_of(good))
         self._frame = frame
         frame.createOrReplaceTempView(self.view)
+
+    def hold_tiles(self, sql: str) -> None:
+        """Make the view of keys that are told by tiles; without statement there is none."""
+        if sql:
+            self.tile_view = f"_lakeproof_tiles_{uuid.uuid4().hex}"
+            self._spark.sql(sql).createOrReplaceTempView(self.tile_view)
 
     def look_at(self, known: str, timeout_seconds: float | None) -> tuple[str, dict[str, int]]:
         """Read known keys once; gives the view that holds them, and how many each rule has."""
@@ -89,6 +99,9 @@ class SparkWeights:
         return frame
 
     def release(self) -> None:
+        if self.tile_view:
+            self._spark.catalog.dropTempView(self.tile_view)
+            self.tile_view = ""
         if self._frame is not None:
             self._spark.catalog.dropTempView(self.view)
             self._frame.unpersist()
@@ -110,8 +123,48 @@ def weigh(
     weights = SparkWeights(spark)
     _count(weights, spark, plan, relation, rule_ids, timeout_seconds)
     is_snapshot = len(rows) == 1 and rows[0].is_snapshot
-    weights.hold(rule_ids, lambda ids: keys_sql(plan, ids, relation, is_snapshot=is_snapshot))
+    tiled: dict[str, int] = {}
+    asked = list(rule_ids)
+    if is_snapshot:
+        asked = [name for name in rule_ids if _has_keys(plan, name, weights)]
+        tiled = _tiled(spark, plan, asked, relation, timeout_seconds)
+    weights.hold(
+        asked,
+        lambda ids: keys_sql(plan, ids, relation, is_snapshot=is_snapshot, tiled=tiled),
+    )
+    weights.hold_tiles(tiles_sql(plan, tiled, relation))
     return weights
+
+
+def _has_keys(plan: TablePlan, rule_id: str, weights: SparkWeights) -> bool:
+    """Whether every row of a table may give the rule a key: without a bad row, none does."""
+    standing = weights.standings.get(rule_id)
+    is_of_rows = plan.weighed[rule_id] is WeighKind.ROW
+    return standing is not None and bool(not is_of_rows or standing.bad or standing.elements)
+
+
+def _tiled(
+    spark: SparkSession,
+    plan: TablePlan,
+    rule_ids: Collection[str],
+    relation: str,
+    timeout_seconds: float | None,
+) -> dict[str, int]:
+    """The rules whose keys are numbers that tiles tell, with how many tiles are crowded.
+
+    Where too many are, each key is told by itself.
+    """
+    looks = [
+        look_sql(name, rows, relation)
+        for name, rows in keyed_of(plan).items()
+        if name in rule_ids and rows.number_sql and plan.weighed[name] is WeighKind.UNIQUE
+    ]
+    if not looks:
+        return {}
+    with time_limit(spark, timeout_seconds):
+        found = spark.sql("\nUNION ALL\n".join(looks)).collect()
+    crowded = {str(row["rule_id"]): int(row["crowded"]) for row in found}
+    return {name: count for name, count in crowded.items() if count <= BROADCAST_KEYS_MAX}
 
 
 def weigh_parents(

@@ -8,7 +8,7 @@ over the rows, which costs several times as much.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from lakeproof.engines.engine import Rows
@@ -100,8 +100,8 @@ class IcebergChanges(PinnedSource):
     """
 
     def changes(self, since: Mark) -> Sequence[Rows]:
-        if since.position is None:
-            return (self.snapshot(),)
+        if since.position is None:  # changes like others, though all of them came
+            return (replace(self.snapshot(), is_snapshot=False),)
         return (self._rows_of(since, self._changelog(since.position.value)),)
 
     def _changelog(self, start: int) -> str:
