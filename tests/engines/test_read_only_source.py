@@ -29,6 +29,14 @@ def digest_of(folder):
     return found.hexdigest()
 
 
+def write_elsewhere(spark, folder, ids):
+    """What another process leaves in a table's folder: this session is not told of it."""
+    files = folder.parent / f"{folder.name}_{ids[0]}"
+    spark.createDataFrame([(one,) for one in ids], "id INT").coalesce(1).write.parquet(str(files))
+    for file in files.glob("*.parquet"):
+        file.replace(folder / file.name)
+
+
 def told(outcome):
     return {
         one.check_name: (one.status.value, one.failing_rows, one.total_rows)
@@ -66,6 +74,33 @@ def test_a_source_that_is_only_read_is_read_by_its_changes_and_left_as_it_is(spa
     assert second["id_unique"] == ("failed", 1, 7)
     assert second["amount_in_range"][1] == 3
     assert told(run()) == second, "nothing new"
+    spark.sql(f"DROP TABLE {SOURCE}")
+
+
+@pytest.mark.parametrize("through", ["table", "view"])
+def test_rows_that_another_process_wrote_or_replaced_are_what_the_next_run_reads(
+    spark, tmp_path, through
+):
+    """Else Spark reads the files that it has once listed, for as long as the session lasts."""
+    folder = tmp_path / "orders"
+    folder.mkdir()
+    write_elsewhere(spark, folder, [1])
+    spark.sql(f"CREATE TABLE {SOURCE} (id INT) USING parquet LOCATION '{folder}'")
+    spark.sql(f"CREATE VIEW {SOURCE}_view AS SELECT id FROM {SOURCE}")
+    name = TableName.parse(SOURCE if through == "table" else f"{SOURCE}_view")
+
+    def ids():
+        pinned = SparkEngine(spark).pin(name, ())
+        return sorted(row["id"] for row in spark.sql(f"SELECT id FROM {pinned.relation}").collect())
+
+    assert ids() == [1]
+    write_elsewhere(spark, folder, [2, 3])
+    assert ids() == [1, 2, 3]
+    for file in folder.glob("*.parquet"):
+        file.unlink()
+    write_elsewhere(spark, folder, [4])
+    assert ids() == [4]
+    spark.sql(f"DROP VIEW {SOURCE}_view")
     spark.sql(f"DROP TABLE {SOURCE}")
 
 

@@ -39,8 +39,8 @@ class TableHead:
 def read_head(spark: SparkSession, table: TableName) -> TableHead:
     """The table's present head; metadata only.
 
-    Iceberg's catalog answers from a cached copy, which is refreshed first: another process may
-    have committed.
+    Iceberg's catalog answers from a cached copy, and Spark keeps a list of the files of a table
+    without history. Both are refreshed first: another process may have written.
     """
     branch = _branch_head(spark, table)
     if branch is not None:
@@ -51,6 +51,9 @@ def read_head(spark: SparkSession, table: TableName) -> TableHead:
         return _iceberg_head(spark, table)
     if provider == "delta":
         return _delta_head(spark, table)
+    if len(table.parts) <= _PARTS_MIN:  # only the session's own catalog keeps such lists
+        # Not the statement: where tables refresh themselves by a pipeline, that would start it.
+        spark.catalog.refreshTable(table.sql)
     return TableHead(provider, f"name:{table}", None)
 
 
