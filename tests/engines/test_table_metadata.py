@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from lakeproof.config import TableSettings, WatermarkSettings
 from lakeproof.engines.engine import Extent
+from lakeproof.engines.spark.changes.sources import abilities, change_source
 from lakeproof.engines.spark.chosen_files import NotPossibleError, filtered_files
 from lakeproof.engines.spark.extent import table_extent
+from lakeproof.errors import ConfigError
 from lakeproof.model.column import Column
 from lakeproof.model.names import TableName
 from lakeproof.model.position import Position
+from lakeproof.model.reading import Mode
+from lakeproof.planning.read_mode import AUTO, choose_mode
 from lakeproof.planning.tables import PinnedTable
 
 
@@ -52,3 +59,29 @@ def test_a_file_of_delta_is_known_by_its_name_as_the_log_writes_it_and_as_it_is(
     assert "IN ('a b.parquet', 'a%20b.parquet', 'c.parquet')" in found.relation
     with pytest.raises(NotPossibleError, match="one name in two folders"):
         filtered_files(pinned("delta"), ["day=1/a%20b.parquet", "day=2/a%20b.parquet"])
+
+
+@pytest.mark.parametrize(
+    ("settings", "mode", "reason"),
+    [
+        (TableSettings(), "snapshot", "the whole table: {}"),
+        (
+            TableSettings(watermark=WatermarkSettings("seq")),
+            "watermark",
+            "{}; watermark seq is declared",
+        ),
+    ],
+)
+def test_of_a_shared_table_is_said_what_is_not_asked_rather_than_what_it_has_not(
+    settings, mode, reason
+):
+    """Who shares it may well share its history: that there is none is not known."""
+    shared = replace(pinned("deltasharing"), position=None)
+    choice = choose_mode(AUTO, settings, abilities(None, shared, settings))
+    assert choice.mode == mode
+    assert choice.reason == reason.format("Lakeproof does not ask Delta Sharing for a change feed")
+    assert choice.advice == (
+        'mode = "snapshot_diff" under its [tables] entry' * (mode == "snapshot")
+    )
+    with pytest.raises(ConfigError, match="mode cdf: Lakeproof does not ask Delta Sharing for"):
+        change_source(None, shared, Mode.CDF, settings, None)

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _FEEDS: dict[str, type[PinnedSource]] = {"delta": DeltaChanges, "iceberg": IcebergChanges}
+_SHARED = "deltasharing"
+"""The provider of a table that somebody else shares by Delta Sharing."""
 
 
 class WholeTable(PinnedSource):
@@ -42,10 +44,17 @@ def abilities(spark: SparkSession, pinned: PinnedTable, settings: TableSettings)
     has_another_way = pinned.format == STAND_IN or settings.watermark is not None
     return Abilities(
         has_feed=False,
-        no_feed=f"a {pinned.format} table has no change feed",
+        no_feed=_why_no_feed(pinned.format),
         advice="" if has_another_way else KEEP_ROWS,
         is_pinned=False,
     )
+
+
+def _why_no_feed(format_name: str) -> str:
+    if format_name == _SHARED:
+        # Who shares it may share its history as well: that there is none would be a guess.
+        return "Lakeproof does not ask Delta Sharing for a change feed"
+    return f"a {format_name} table has no change feed"
 
 
 def change_source(
@@ -69,4 +78,4 @@ def change_source(
             return KeptChanges(spark, pinned, settings, kept)
         case Mode.CDF if pinned.format in _FEEDS:
             return _FEEDS[pinned.format](spark, pinned)
-    raise ConfigError(f"{pinned.table}: mode {mode}: a {pinned.format} table has no change feed")
+    raise ConfigError(f"{pinned.table}: mode {mode}: {_why_no_feed(pinned.format)}")
