@@ -186,6 +186,17 @@ def test_a_terminal_without_blocks_gets_plain_characters(place):
     assert done.stdout.decode("ascii").splitlines()[1].split()[:2] == ["FAILED", "_=#"]
 
 
+def test_no_file_is_read_through_python(lakeproof, place, monkeypatch):
+    """A thread of Arrow that calls Python when the command is over aborts the process."""
+
+    def refused(*_):
+        raise AssertionError("Arrow reads through Python")
+
+    monkeypatch.setattr("pyarrow.fs.PyFileSystem", refused)
+    done = lakeproof("show", "results", "--trend", *place)
+    assert done.exit_code == 0, done.output
+
+
 def test_trend_and_one_run_exclude_each_other(lakeproof, place):
     done = lakeproof("show", "results", "--trend", "--run", "run-1", *place)
     assert done.exit_code == 2

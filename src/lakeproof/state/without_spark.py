@@ -28,6 +28,7 @@ from lakeproof.state.reading import (
 
 if TYPE_CHECKING:
     import pyarrow as pa  # type: ignore[import-untyped]
+    import pyarrow.fs as pa_fs  # type: ignore[import-untyped]
 
 ICEBERG_CATALOG = "iceberg"
 DELTA_CATALOG = "spark_catalog"
@@ -132,13 +133,24 @@ def _delta_loader(folder: Path, store: StoreSettings) -> Callable[[str], pa.Tabl
         if not location.is_dir():
             raise _nothing_kept(name, folder)
         try:
-            return DeltaTable(str(location)).to_pyarrow_table()
+            return DeltaTable(str(location)).to_pyarrow_table(filesystem=_native_files(location))
         except TableNotFoundError as problem:
             raise _nothing_kept(name, folder) from problem
         except (DeltaError, OSError) as problem:
             raise _unreadable(name, folder, problem) from problem
 
     return load
+
+
+def _native_files(location: Path) -> pa_fs.FileSystem:
+    """The folder by Arrow's own file system.
+
+    delta-rs hands Arrow one that is written in Python. Arrow's threads may still hold a file of it
+    when the command is over, and a thread that then calls Python aborts the process.
+    """
+    from pyarrow.fs import LocalFileSystem, SubTreeFileSystem
+
+    return SubTreeFileSystem(str(location), LocalFileSystem())
 
 
 def _nothing_kept(name: str, folder: Path) -> EngineUnavailableError:
