@@ -9,7 +9,7 @@ from lakeproof.engines.spark.changes.sources import abilities, change_source
 from lakeproof.engines.spark.engine import SparkEngine
 from lakeproof.model.names import TableName
 from lakeproof.model.position import Position
-from lakeproof.model.reading import Mark, Mode
+from lakeproof.model.reading import Mark, Mode, Readable
 from lakeproof.model.weighing import WEIGHT
 from lakeproof.planning.tables import NOTHING_DECLARED
 
@@ -45,7 +45,8 @@ def since(source: ChangeSource, at: int) -> Mark:
 def told(source: ChangeSource, at: int) -> str:
     """The outcome of a reading, or the code of its gap."""
     reading = source.can_read(since(source, at))
-    assert bool(reading.code) == bool(reading.reason)
+    assert bool(reading.code) == (reading.outcome is Readable.GAP)
+    assert reading.reason or not reading.code
     return reading.code or reading.outcome.value
 
 

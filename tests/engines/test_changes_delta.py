@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from pathlib import Path
 from urllib.parse import urlparse
 
 import pytest
-from changed_rows import abilities_of, differences, source_of, told, weights
+from changed_rows import abilities_of, differences, since, source_of, told, weights
 
+from lakeproof.engines.spark.changes import delta_parts
 from lakeproof.engines.spark.changes.sources import change_source
 from lakeproof.engines.spark.engine import SparkEngine
+from lakeproof.engines.spark.statistics.stated import NoStatisticsError
 from lakeproof.errors import ConfigError
 from lakeproof.model.names import TableName
 from lakeproof.model.position import Position
-from lakeproof.model.reading import Mark, Mode
+from lakeproof.model.reading import Mark, Mode, Readable
+from lakeproof.model.weighing import WEIGHT
 from lakeproof.planning.tables import NOTHING_DECLARED
 
 NAMESPACE = "spark_catalog.delta_changes"
 WITH_FEED = "delta.enableChangeDataFeed = true"
+MAPPED = "delta.columnMapping.mode = 'name'"
+WIDENED = "delta.enableTypeWidening = true"
 COMMITS = (
     "INSERT INTO {table} SELECT id, 'more', named_struct('n', 0.5) FROM range(2, 6)",
     "UPDATE {table} SET `a-b` = 'changed' WHERE id % 3 = 0",
@@ -113,13 +119,140 @@ def test_a_range_without_feed_or_with_other_columns_is_a_gap(spark, new_table):
         f"ALTER TABLE {table} ADD COLUMN v STRING AFTER id",
     )
     # The columns of versions 3 and 6 have the same names, and row 1 had another v when it came.
-    assert told(source_of(spark, table), 3) == "schema_changed"
+    assert split_of(spark, table, 3) == ((4,), {"v"}, set())
     commit(
         spark,
         f"ALTER TABLE {table} RENAME COLUMN v TO w",
         f"INSERT INTO {table} VALUES (3, 'c', 3)",
     )
-    assert told(source_of(spark, table), 6) == "schema_changed"
+    assert split_of(spark, table, 6) == ((7,), {"w"}, set())
+
+
+def split_of(spark, table, at):
+    """Where the range from a version on is cut, and which columns are not what they were."""
+    source = source_of(spark, table)
+    reading = source.can_read(since(source, at))
+    assert reading.outcome is Readable.SPLIT, reading
+    return reading.at, set(reading.altered), set(reading.widened)
+
+
+def weighed_in_parts(spark, table, at):
+    """The rows that came, less those that went, since a version, by the present columns."""
+    source = source_of(spark, table)
+    found = Counter()
+    for part in source.changes(since(source, at)):
+        for row in spark.sql(f"SELECT * FROM {part.relation}").collect():
+            values = row.asDict()
+            weight = values.pop(WEIGHT)
+            found[tuple(values.values())] += weight
+    source.release()
+    return {row: weight for row, weight in found.items() if weight}
+
+
+def test_a_range_is_read_in_parts_by_the_columns_of_each_and_given_the_present_ones(
+    spark, new_table
+):
+    table = new_table("parts", "id INT, v STRING, n INT", f"{WITH_FEED}, {WIDENED}, {MAPPED}")
+    commit(
+        spark,
+        f"INSERT INTO {table} VALUES (1, 'a', 1), (2, 'b', 2), (3, 'c', 3)",
+        f"UPDATE {table} SET v = 'A' WHERE id = 1",  # 2
+        f"ALTER TABLE {table} RENAME COLUMN v TO w",
+        f"DELETE FROM {table} WHERE id = 2",
+        f"ALTER TABLE {table} ALTER COLUMN id TYPE BIGINT",  # 5
+        f"INSERT INTO {table} VALUES (5000000000, 'z', 9)",
+        f"ALTER TABLE {table} DROP COLUMN n",
+        f"ALTER TABLE {table} ADD COLUMN n INT",  # 8
+        f"UPDATE {table} SET n = 7 WHERE id = 3",
+        f"ALTER TABLE {table} RENAME COLUMN w TO v",
+    )
+    assert split_of(spark, table, 1) == ((3, 5, 7, 10), {"n"}, {"id"})
+    assert weighed_in_parts(spark, table, 1) == {
+        (1, "a", None): -1,
+        (1, "A", None): 1,
+        (2, "b", None): -1,
+        (5000000000, "z", None): 1,
+        (3, "c", None): -1,
+        (3, "c", 7): 1,
+    }
+    assert split_of(spark, table, 4) == ((5, 7, 10), {"n", "v"}, {"id"})
+    assert split_of(spark, table, 9) == ((10,), {"v"}, set())
+    assert weighed_in_parts(spark, table, 9) == {}
+    assert told(source_of(spark, table), 10) == "empty"
+    reading = source_of(spark, table).can_read(since(source_of(spark, table), 5))
+    assert reading.reason == "its columns changed at versions 7 and 10"
+
+
+def test_parts_are_of_columns_whatever_lies_inside_of_them(spark, new_table):
+    table = new_table(
+        "nested",
+        "id INT, pair STRUCT<a: INT, `b-c`: INT>, list ARRAY<INT>",
+        f"{WITH_FEED}, {MAPPED}",
+    )
+    row = "named_struct('a', 1, 'b-c', 2), array(1)"
+    commit(
+        spark,
+        f"INSERT INTO {table} SELECT 1, {row}",
+        f"INSERT INTO {table} SELECT 2, {row}",
+        f"ALTER TABLE {table} DROP COLUMN pair.a",
+        f"DELETE FROM {table} WHERE id = 1",
+    )
+    assert split_of(spark, table, 1) == ((3,), {"pair"}, set())
+    source = source_of(spark, table)
+    rows = [
+        (one["id"], one["list"], one[WEIGHT])
+        for part in source.changes(since(source, 1))
+        for one in spark.sql(f"SELECT * FROM {part.relation}").collect()
+    ]
+    assert sorted(rows) == [(1, [1], -1), (2, [1], 1)]
+    source.release()
+
+
+def test_what_cannot_be_read_in_parts_is_a_gap(spark, new_table, monkeypatch):
+    table = new_table("unmapped", "id INT, v STRING", f"{WITH_FEED}, {WIDENED}")
+    commit(
+        spark,
+        f"INSERT INTO {table} VALUES (1, 'a')",
+        f"INSERT INTO {table} VALUES (2, 'b')",
+        f"ALTER TABLE {table} ALTER COLUMN id TYPE BIGINT",
+        f"INSERT INTO {table} VALUES (5000000000, 'c')",
+    )
+    # Without column mapping Delta reads every commit by the columns of today.
+    assert told(source_of(spark, table), 1) == "schema_changed"
+    assert split_of(spark, table, 2) == ((3,), set(), {"id"})
+    assert weighed_in_parts(spark, table, 2) == {(5000000000, "c"): 1}
+
+    table = new_table("restored", properties=f"{WITH_FEED}, {MAPPED}")
+    commit(
+        spark,
+        f"INSERT INTO {table} VALUES (1, 'a')",
+        f"ALTER TABLE {table} RENAME COLUMN v TO w",
+        f"INSERT INTO {table} VALUES (2, 'b')",
+        f"RESTORE TABLE {table} TO VERSION AS OF 1",  # alters columns and takes rows away
+    )
+    assert told(source_of(spark, table), 1) == "schema_changed"
+    commit(spark, f"ALTER TABLE {table} RENAME COLUMN v TO w")
+    assert split_of(spark, table, 4)[0] == (5,)
+
+    def unreadable(*_):
+        raise NoStatisticsError("its Delta log cannot be read from outside of Delta")
+
+    monkeypatch.setattr(delta_parts, "read_log", unreadable)
+    assert told(source_of(spark, table), 4) == "schema_changed"
+
+
+def test_columns_that_may_be_null_from_now_on_are_read_in_one_range(spark, new_table):
+    table = new_table("nullable", "id INT NOT NULL, v STRING", f"{WITH_FEED}, {MAPPED}")
+    commit(
+        spark,
+        f"INSERT INTO {table} VALUES (1, 'a')",
+        f"ALTER TABLE {table} ALTER COLUMN id DROP NOT NULL",
+        f"INSERT INTO {table} VALUES (NULL, 'b')",
+    )
+    assert told(source_of(spark, table), 1) == "ok"
+    commit(spark, f"ALTER TABLE {table} RENAME COLUMN v TO w", f"DELETE FROM {table} WHERE id = 1")
+    assert split_of(spark, table, 1)[1:] == ({"w"}, set())
+    assert weighed_in_parts(spark, table, 1) == {(None, "b"): 1, (1, "a"): -1}
 
 
 def test_commits_that_change_no_row_are_nothing_new(spark, new_table):

@@ -95,6 +95,8 @@ class Readable(StrEnum):
     OK = "ok"
     EMPTY = "empty"
     """Nothing happened between the two marks that changes a row."""
+    SPLIT = "split"
+    """It is to be had, but columns of the table were altered on the way; maybe in parts."""
     GAP = "gap"
     """What happened is not to be had: state must be built anew from a snapshot."""
 
@@ -104,8 +106,15 @@ class Reading:
     """Whether the changes between two marks can be read; found out before a row is read.
 
     `code` names the cause of a gap in one word (`feed_off`, `expired`, ...), `reason` tells it.
+
+    Of a split, `at` are the versions at which new parts begin, if it is read in parts. A column in
+    `altered`, by its present name, is not what had that name at the mark: rows that nobody touched
+    may have another value in it. One that was `widened` has the same whole numbers in a wider type.
     """
 
     outcome: Readable
     code: str = ""
     reason: str = ""
+    at: tuple[int, ...] = ()
+    altered: frozenset[str] = frozenset()
+    widened: frozenset[str] = frozenset()

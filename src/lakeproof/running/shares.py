@@ -7,6 +7,8 @@ from dataclasses import replace
 from lakeproof.engines.engine import ChangeSource
 from lakeproof.model.reading import Mark, Mode, Readable, Reading
 from lakeproof.model.weighing import WeighKind
+from lakeproof.planning.clock import user_sql_of
+from lakeproof.planning.columns_read import columns_read, parent_columns_read
 from lakeproof.planning.read_mode import Part, Share
 from lakeproof.planning.weights import shapes_of
 from lakeproof.planning.withholding import is_withheld
@@ -115,14 +117,39 @@ class Shares:
             steps.append((self._read.parents[rule_id], known.parent))
         for source, since in steps:
             reading = self._reading(source, since)
+            if reading.outcome is Readable.SPLIT:
+                reading = self._across(reading, rule_id, of_parent=source is not self._source)
             if reading.outcome is Readable.GAP:
                 told = f"the whole table, rebuilt: {reading.reason}"
                 return Share(Part.REBUILD, (), told, code=reading.code)
         is_still = all(_is_same(since, source.until) for source, since in steps)
         if is_still and rule_id not in self._strays:
             return Share(Part.STILL, (), _nothing_new(known.mark))
-        reason = f"changes after {_place(known.mark)}: {self._read.choice.reason}"
+        reason = self._changes_reason(known.mark)
         return Share(Part.CHANGES, (), reason, since=known.mark)
+
+    def _changes_reason(self, since: Mark) -> str:
+        reading, why, parts = self._reading(self._source, since), self._read.choice.reason, ""
+        if reading.outcome is Readable.SPLIT:
+            why = reading.reason
+            parts = f", in {len(reading.at) + 1} parts" if reading.at else ""
+        return f"changes after {_place(since)}{parts}: {why}"
+
+    def _across(self, reading: Reading, rule_id: str, *, of_parent: bool) -> Reading:
+        """A split as it is for one rule: a gap if a column that it reads is not what it was."""
+        plan = self._read.plan
+        read = parent_columns_read if of_parent else columns_read
+        found = reading.altered
+        # Its values are the same; what a user's SQL makes of them may hang on their type.
+        rules = [rule for rule in plan.rules if rule.rule_id == rule_id]
+        if any(any(user_sql_of(rule)) for rule in rules):
+            found |= reading.widened
+        names = sorted(read(plan, rule_id) & found)
+        if not names:
+            return reading
+        table = f"{plan.parents[rule_id].table}: " if of_parent else ""
+        told = f"{table}{reading.reason}, {', '.join(names)} among them"
+        return Reading(Readable.GAP, "schema_changed", told)
 
     def _why_anew(self, rule_id: str, kind: WeighKind, known: RuleProgress | None) -> str:
         """Why what is kept of the rule does not tell how it stands; '' if it does."""

@@ -10,6 +10,7 @@ from lakeproof.config import TableSettings
 from lakeproof.engines.spark.canonical_sql import key_expression, row_key_expression
 from lakeproof.errors import CheckDefinitionError
 from lakeproof.model.column import Column
+from lakeproof.model.names import quote
 from lakeproof.planning.tables import PinnedTable
 
 if TYPE_CHECKING:
@@ -57,6 +58,23 @@ def part_type(schema: StructType, path: Sequence[str]) -> DataType:
         part = part[name].dataType
     found: DataType = part
     return found
+
+
+def exact_type(data_type: DataType) -> str:
+    """The type as the table has it, as SQL."""
+    part: Any = data_type
+    match part.typeName():
+        case "struct":
+            fields = ", ".join(
+                f"{quote(field.name)}: {exact_type(field.dataType)}" for field in part.fields
+            )
+            return f"STRUCT<{fields}>"
+        case "array":
+            return f"ARRAY<{exact_type(part.elementType)}>"
+        case "map":
+            return f"MAP<{exact_type(part.keyType)}, {exact_type(part.valueType)}>"
+        case _:
+            return str(part.simpleString())
 
 
 def with_key(pinned: PinnedTable, schema: StructType) -> PinnedTable:

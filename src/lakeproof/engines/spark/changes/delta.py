@@ -3,7 +3,7 @@
 Delta checks a range when it plans to read it: whether the feed was on, the log is whole, the
 columns fit and nothing is too old. So a range is planned before it is read. Three things it does
 not check: the columns of the version before the range, commits that are missing inside of it, and
-files that VACUUM removed.
+files that VACUUM removed. Where the columns do not fit, the range may be readable in parts.
 """
 
 from __future__ import annotations
@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING
 
 from lakeproof.checks.literals import text_literal
 from lakeproof.engines.engine import Rows
+from lakeproof.engines.spark.changes.delta_parts import AlteredRange, FeedPart, altered_range
 from lakeproof.engines.spark.changes.pinned_source import EMPTY, READABLE, PinnedSource, gap
 from lakeproof.engines.spark.delta_history import QUIET
 from lakeproof.errors import short_message
-from lakeproof.model.reading import Mark, Reading
+from lakeproof.model.reading import Mark, Readable, Reading
 from lakeproof.planning.read_mode import Abilities
 from lakeproof.planning.tables import PinnedTable
 
@@ -28,11 +29,12 @@ _CAME = "_change_type IN ('insert', 'update_postimage')"
 _NEWER_COMMITS = 10
 """How many commits after the pinned version are expected in the history at most."""
 
+_SCHEMA_CHANGED = "schema_changed"
 _UNRECORDED = "DELTA_MISSING_CHANGE_DATA"
 _UNRECORDED_VERSION = re.compile(r"version\s+\[(\d+)\]")
 _GAPS = (
     (
-        "schema_changed",
+        _SCHEMA_CHANGED,
         "its columns changed after version {0}",
         ("INCOMPATIBLE_DATA_SCHEMA", "INCOMPATIBLE_SCHEMA_CHANGE"),
     ),
@@ -77,16 +79,28 @@ def delta_abilities(spark: SparkSession, pinned: PinnedTable) -> Abilities:
 class DeltaChanges(PinnedSource):
     """Rows of the feed: an update is its image before and its image after."""
 
+    def __init__(self, spark: SparkSession, pinned: PinnedTable) -> None:
+        super().__init__(spark, pinned)
+        self._parts: dict[Mark, Sequence[FeedPart]] = {}
+
     def changes(self, since: Mark) -> Sequence[Rows]:
         assert since.position is not None  # noqa: S101 (can_read has looked)
-        feed = self._feed(since.position.value + 1)
-        return (self._rows_of(since, self._weighted(feed, _CAME)),)
+        if self.can_read(since).outcome is Readable.SPLIT:
+            feeds = [self._present(part) for part in self._parts[since]]
+        else:
+            feeds = [self._feed(since.position.value + 1)]
+        return [self._rows_of(since, self._weighted(feed, _CAME)) for feed in feeds]
 
-    def _feed(self, first: int) -> str:
+    def _feed(self, first: int, last: int | None = None) -> str:
         """The commits from `first` on; an open end would move while it is read."""
         assert self.until.position is not None  # noqa: S101 (can_read has looked)
         table = text_literal(self._pinned.table.sql).sql("spark")
-        return f"table_changes({table}, {first}, {self.until.position.value})"
+        end = self.until.position.value if last is None else last
+        return f"table_changes({table}, {first}, {end})"
+
+    def _present(self, part: FeedPart) -> str:
+        """A part by the present columns."""
+        return f"(SELECT {part.selected}, _change_type FROM {self._feed(part.first, part.last)})"
 
     def _look(self, since: Mark) -> Reading:
         known = self._by_marks(since)
@@ -94,7 +108,10 @@ class DeltaChanges(PinnedSource):
             return known
         assert since.position is not None and self.until.position is not None  # noqa: S101, PT018
         start, end = since.position.value, self.until.position.value
-        return self._by_log(start, end) or self._by_plan(start) or self._by_files(since, start)
+        told = self._by_log(start, end) or self._by_plan(start)
+        if told is not None and told.code == _SCHEMA_CHANGED:
+            return self._by_parts(since, start, end) or told
+        return told or self._by_files(since, start)
 
     def _by_marks(self, since: Mark) -> Reading | None:
         start, end = since.position, self.until.position
@@ -122,18 +139,43 @@ class DeltaChanges(PinnedSource):
             return None
         return _told(refused, start) or gap("unreadable", short_message(RuntimeError(refused)))
 
+    def _by_parts(self, since: Mark, start: int, end: int) -> Reading | None:
+        """The range cut where its columns were altered; None if that does not make it readable."""
+        found = altered_range(self._spark, self._pinned, start, end)
+        if found is None:
+            return None
+        counts = []
+        for part in found.parts:
+            feed = self._present(part)
+            refused = self._why_unplanned(f"SELECT * FROM {feed}")
+            if refused:
+                return _told(refused, start)
+            counted = self._counted(feed, start)
+            if isinstance(counted, Reading):
+                return counted
+            counts.append(counted)
+        self._parts[since] = [part for part, n in zip(found.parts, counts, strict=True) if n]
+        self._rows_changed[since] = sum(counts)
+        return _split(found)
+
     def _by_files(self, since: Mark, start: int) -> Reading:
-        """Whether the files are there: their footers are read, and no row."""
-        counting = f"SELECT count(*) AS changed FROM {self._feed(start + 1)}"
+        """Whether the files are there."""
+        counted = self._counted(self._feed(start + 1), start)
+        if isinstance(counted, Reading):
+            return counted
+        self._rows_changed[since] = counted
+        return READABLE if counted else EMPTY
+
+    def _counted(self, feed: str, start: int) -> int | Reading:
+        """How many rows a feed has, by the footers of its files; a gap if one is missing."""
         try:
-            counted = self._spark.sql(counting).collect()[0]["changed"]
+            counted = self._spark.sql(f"SELECT count(*) AS changed FROM {feed}").collect()
         except Exception as problem:
             found = _told(str(problem), start)
             if found is None:
                 raise
             return found
-        self._rows_changed[since] = int(counted)
-        return READABLE if counted else EMPTY
+        return int(counted[0]["changed"])
 
     def _operations(self, start: int, end: int) -> Mapping[int, str]:
         """What each commit of the range did, as far as the log remembers."""
@@ -163,3 +205,15 @@ def _told(refused: str, start: int) -> Reading | None:
         if any(word in refused for word in words):
             return gap(code, reason.format(start))
     return None
+
+
+def _split(found: AlteredRange) -> Reading:
+    *others, last = (str(version) for version in found.at)
+    places = f"versions {', '.join(others)} and {last}" if others else f"version {last}"
+    return Reading(
+        Readable.SPLIT,
+        reason=f"its columns changed at {places}",
+        at=found.at,
+        altered=found.altered,
+        widened=found.widened,
+    )

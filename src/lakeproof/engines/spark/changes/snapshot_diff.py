@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from lakeproof.config import TableSettings
 from lakeproof.engines.spark.changes.held_rows import HeldRows, Hold
+from lakeproof.engines.spark.columns import exact_type
 from lakeproof.errors import ConfigError
 from lakeproof.model.column import Column
 from lakeproof.model.names import quote
@@ -125,7 +126,7 @@ class KeptChanges:
         fields = self._spark.sql(f"SELECT * FROM {self._pinned.relation}").schema.fields
         names = ", ".join(quote(field.name) for field in fields)
         kept = ", ".join(
-            f"CAST({_kept_name(number)} AS {_exact_type(field.dataType)}) AS {quote(field.name)}"
+            f"CAST({_kept_name(number)} AS {exact_type(field.dataType)}) AS {quote(field.name)}"
             for number, field in enumerate(fields)
         )
         return (
@@ -181,20 +182,3 @@ def _kept_type(data_type: DataType) -> str:
             return f"MAP<{_kept_type(part.keyType)}, {_kept_type(part.valueType)}>"
         case name:
             return _KEPT_TYPES.get(name) or str(part.simpleString())
-
-
-def _exact_type(data_type: DataType) -> str:
-    """The type as the table has it."""
-    part: Any = data_type
-    match part.typeName():
-        case "struct":
-            fields = ", ".join(
-                f"{quote(field.name)}: {_exact_type(field.dataType)}" for field in part.fields
-            )
-            return f"STRUCT<{fields}>"
-        case "array":
-            return f"ARRAY<{_exact_type(part.elementType)}>"
-        case "map":
-            return f"MAP<{_exact_type(part.keyType)}, {_exact_type(part.valueType)}>"
-        case _:
-            return str(part.simpleString())

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import reduce
 from typing import TYPE_CHECKING, Any
@@ -75,14 +76,53 @@ class DeltaLog:
     partition_columns: frozenset[str]
 
 
+@dataclass(frozen=True, slots=True)
+class Described:
+    """A commit that says what the table's columns are; `moves_files`: rows came or went with it."""
+
+    version: int
+    fields: Sequence[Mapping[str, Any]]
+    moves_files: bool
+
+
 def read_log(spark: SparkSession, location: str, version: int) -> DeltaLog:
     """The log of the table in this folder, up to the version."""
+    with _readable(location) as folder:
+        return _read(spark, folder, version)
+
+
+def describing_commits(
+    spark: SparkSession, location: str, first: int, last: int
+) -> Sequence[Described]:
+    """The commits of a range that describe the table anew, oldest first."""
+    numbers = range(first, last + 1)
+    if len(numbers) > MOST_COMMITS:
+        raise NoStatisticsError(f"its Delta log has {len(numbers):,} commits to look through")
+    with _readable(location) as folder:
+        commits = _json(spark, [f"{folder}/{number:020d}.json" for number in numbers])
+        described = commits.groupBy("version").agg(
+            *_expressions(
+                "max(metaData.schemaString) AS schema",
+                "bool_or(add.path IS NOT NULL OR remove.path IS NOT NULL) AS moves_files",
+            )
+        )
+        rows = described.where("schema IS NOT NULL").collect()
+    found = [
+        Described(row["version"], json.loads(row["schema"])["fields"], row["moves_files"])
+        for row in rows
+    ]
+    return sorted(found, key=lambda one: one.version)
+
+
+@contextmanager
+def _readable(location: str) -> Iterator[str]:
+    """The folder of the log; what Spark cannot read there is NoStatisticsError."""
     from pyspark.errors import AnalysisException
 
     if _PATTERN_SIGNS & set(location):
         raise NoStatisticsError(f"Spark reads the name of its folder as a pattern: {location}")
     try:
-        return _read(spark, f"{location.rstrip('/')}/_delta_log", version)
+        yield f"{location.rstrip('/')}/_delta_log"
     except AnalysisException as problem:
         first_line = str(problem).partition("\n")[0]
         raise NoStatisticsError(f"its Delta log cannot be read: {first_line}") from problem
