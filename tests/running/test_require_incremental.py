@@ -63,6 +63,23 @@ def test_a_gap_is_refused_with_its_reason():
         parts({"a_known": stands("a_known")}, GAP)
 
 
+def test_a_split_is_refused_for_rules_that_read_a_column_that_was_altered_and_for_no_others():
+    split = Reading(Readable.SPLIT, reason="its columns changed at version 8", at=(8,))
+    known = {name: stands(name) for name in ("a_known", "a_unique", "rows")}
+    assert set(parts(known, replace(split, altered=frozenset({"b"}))).values()) == {
+        Part.CHANGES,
+        Part.WHOLE,
+    }
+    altered = replace(split, altered=frozenset({"a"}))
+    assert parts({"rows": known["rows"]}, altered)["rows"] is Part.CHANGES
+    for name in ("a_known", "a_unique"):
+        with pytest.raises(ConfigError, match="its columns changed at version 8, a among them"):
+            parts({name: known[name]}, altered)
+    # No rule here has SQL of a user's in it, to which the type would matter.
+    widened = replace(split, widened=frozenset({"a"}))
+    assert parts(known, widened)["a_known"] is Part.CHANGES
+
+
 def test_kept_state_that_does_not_fit_is_refused():
     with pytest.raises(ConfigError, match="cannot be read incrementally"):
         parts({"a_known": replace(stands("a_known"), standing=None)})
