@@ -10,20 +10,23 @@ import pytest
 from lakeproof import QualityCheck, plan, run_checks
 from lakeproof.config import Config, TableSettings
 from lakeproof.errors import ConfigError
-from oracle.kept_state import KeptState, store_in
+from oracle.kept_state import CATALOGS, KeptState, store_in
 from spark_settings import for_few_records
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
-NAMESPACE = "spark_catalog.altered_columns"
-PROPERTIES = (
-    "delta.enableChangeDataFeed = true, delta.columnMapping.mode = 'name', "
-    "delta.enableTypeWidening = true"
-)
+NAMESPACE = "altered_columns"
+PROPERTIES = {
+    "delta": "delta.enableChangeDataFeed = true, delta.columnMapping.mode = 'name', "
+    "delta.enableTypeWidening = true",
+    "iceberg": "'format-version' = '2'",
+}
+FORMATS = ("delta",)
 
 
 @pytest.fixture(scope="module")
 def spark(spark):
-    spark.sql(f"CREATE DATABASE IF NOT EXISTS {NAMESPACE}")
+    for catalog in CATALOGS.values():
+        spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {catalog}.{NAMESPACE}")
     with for_few_records(spark):
         yield spark
 
@@ -31,16 +34,20 @@ def spark(spark):
 class Story:
     """Orders and their customers; each run is held against one that reads every row."""
 
-    def __init__(self, spark, name):
+    def __init__(self, spark, name, table_format):
         self.spark = spark
-        self.orders, self.customers = f"{NAMESPACE}.{name}_orders", f"{NAMESPACE}.{name}_customers"
-        self.stores = [store_in("delta", f"altered_{name}_{which}") for which in ("kept", "whole")]
+        self.format = table_format
+        prefix = f"{CATALOGS[table_format]}.{NAMESPACE}.{name}"
+        self.orders, self.customers = f"{prefix}_orders", f"{prefix}_customers"
+        self.stores = [
+            store_in(table_format, f"altered_{name}_{which}") for which in ("kept", "whole")
+        ]
+        using = f"USING {table_format} TBLPROPERTIES ({PROPERTIES[table_format]})"
         self.runs = 0
         self.commit(
             f"CREATE TABLE {self.orders} (id BIGINT, line INT NOT NULL, code STRING, amount INT, "
-            f"customer INT, note STRING, extra STRING) USING delta TBLPROPERTIES ({PROPERTIES})",
-            f"CREATE TABLE {self.customers} (id INT, name STRING) USING delta "
-            f"TBLPROPERTIES ({PROPERTIES})",
+            f"customer INT, note STRING, extra STRING) {using}",
+            f"CREATE TABLE {self.customers} (id INT, name STRING) {using}",
             f"INSERT INTO {self.customers} VALUES (1, 'one'), (2, 'two'), (3, 'three')",
             f"INSERT INTO {self.orders} VALUES (1, 1, 'a', 5, 1, 'n', 'x'), "
             "(2, 1, NULL, 99, 2, 'n', 'x'), (2, 1, 'c', 5, 9, 'o', NULL), "
@@ -86,41 +93,67 @@ class Story:
         )
 
     def head(self, table):
-        return self.spark.sql(f"DESCRIBE HISTORY {table} LIMIT 1").collect()[0]["version"]
+        """The table's newest version or snapshot."""
+        query = (
+            f"SELECT snapshot_id FROM {table}.refs WHERE name = 'main'"
+            if self.format == "iceberg"
+            else f"DESCRIBE HISTORY {table} LIMIT 1"
+        )
+        return self.spark.sql(query).collect()[0][0]
+
+    def told(self, mark, *altered):
+        """What is said of changes after a mark, and of its columns that were altered at versions.
+
+        Iceberg reads old rows by the ids of the present columns, and needs no parts.
+        """
+        if self.format == "iceberg":
+            why = f"its columns changed after snapshot {mark}"
+            return f"changes after snapshot {mark}: {why}", why
+        places = " and ".join(map(str, altered))
+        why = f"its columns changed at version{'s' * (len(altered) > 1)} {places}"
+        return f"changes after version {mark}, in {len(altered) + 1} parts: {why}", why
 
     def run(self, **options):
         """How each rule was read, in words; what was found is what a scan finds."""
         self.runs += 1
-        results, hits = [], []
-        for store, mode in zip(self.stores, ("auto", "snapshot"), strict=True):
-            outcome = run_checks(
-                self.spark,
-                self.checks,
-                store=store,
-                run_id=f"run-{self.runs}",
-                suite="altered",
-                config=self.config,
-                clock=lambda: NOW + timedelta(seconds=self.runs),
-                **{"mode": mode, **(options if mode == "auto" else {})},
-            )
-            results.append({one.check_name: one for one in outcome.results})
-            kept = KeptState(self.spark, store)
-            hits.append(
-                {key: hit.occurrences for key, hit in kept.hits().items() if hit.status == "open"}
-            )
-        incremental, whole = ({name: _found(one) for name, one in by.items()} for by in results)
-        assert incremental == whole
-        assert hits[0] == hits[1]
-        assert {status for status, *_ in whole.values()} <= {"passed", "failed"}
-        return {name: one.mode_reason for name, one in results[0].items()}
+        given = {
+            "suite": "altered",
+            "config": self.config,
+            "clock": lambda: NOW + timedelta(seconds=self.runs),
+        }
+        store = {"store": self.stores[0], "run_id": f"run-{self.runs}"}
+        kept = run_checks(self.spark, self.checks, **store, **given, **options).results
+        whole = run_checks(self.spark, self.checks, store=None, **given).results
+        assert [_found(one) for one in kept] == [_found(one) for one in whole]
+        assert {str(one.status) for one in whole} <= {"passed", "failed"}
+        return {one.check_name: one.mode_reason for one in kept}
+
+    def violations(self):
+        """Those that are open now, and those that a first run over the whole table finds."""
+        run_checks(
+            self.spark,
+            self.checks,
+            store=self.stores[1],
+            run_id="whole",
+            suite="altered",
+            config=self.config,
+            mode="snapshot",
+        )
+        return [self._open(store) for store in self.stores]
+
+    def _open(self, store):
+        hits = KeptState(self.spark, store).hits()
+        return {key: hit.occurrences for key, hit in hits.items() if hit.status == "open"}
 
 
 def _found(result):
-    return (str(result.status), result.failing_rows, result.total_rows, result.table_rows)
+    counts = (result.failing_rows, result.total_rows, result.table_rows)
+    return (result.check_name, str(result.status), *counts)
 
 
-def test_rules_go_on_by_changes_where_no_column_of_theirs_was_altered(spark):
-    story = Story(spark, "own")
+@pytest.mark.parametrize("table_format", FORMATS)
+def test_rules_go_on_by_changes_where_no_column_of_theirs_was_altered(spark, table_format):
+    story = Story(spark, "own", table_format)
     orders = story.orders
     story.run()
 
@@ -129,7 +162,7 @@ def test_rules_go_on_by_changes_where_no_column_of_theirs_was_altered(spark):
     story.commit(f"ALTER TABLE {orders} RENAME COLUMN extra TO spare")
     renamed = story.head(orders)
     story.change(11)
-    told = f"changes after version {mark}, in 2 parts: its columns changed at version {renamed}"
+    told, _ = story.told(mark, renamed)
     config = replace(story.config, store=story.stores[0])
     planned = str(plan(spark, story.checks, config=config, suite="altered"))
     assert told in " ".join(planned.split())
@@ -142,12 +175,12 @@ def test_rules_go_on_by_changes_where_no_column_of_theirs_was_altered(spark):
     story.change(13, "'b', 6, 2, 'y'")
     story.commit(f"ALTER TABLE {orders} ADD COLUMN note STRING AFTER customer")
     story.change(14)
-    with pytest.raises(ConfigError, match=f"its columns changed at version {dropped}, note among"):
+    told, why = story.told(mark, dropped)
+    with pytest.raises(ConfigError, match=f"{why}, note among them"):
         story.run(require_incremental=True)
     reasons = story.run()
-    told = f"its columns changed at version {dropped}"
-    assert reasons.pop("noted") == f"the whole table, rebuilt: {told}, note among them"
-    assert set(reasons.values()) == {f"changes after version {mark}, in 2 parts: {told}"}
+    assert reasons.pop("noted") == f"the whole table, rebuilt: {why}, note among them"
+    assert set(reasons.values()) == {told}
 
     mark = story.head(orders)
     story.change(15)
@@ -155,17 +188,25 @@ def test_rules_go_on_by_changes_where_no_column_of_theirs_was_altered(spark):
     widened = story.head(orders)
     story.change(16, "'b', 6000000000, 2, 'n', 'x'")
     story.commit(f"ALTER TABLE {orders} ALTER COLUMN line DROP NOT NULL")
+    loosened = story.head(orders)
     story.change(17)
+    told, why = story.told(mark, widened, loosened)
     reasons = story.run()
-    told = f"its columns changed at version {widened}"
-    assert reasons.pop("doubled").startswith(f"the whole table, rebuilt: {told}")
-    assert all(one.startswith(f"changes after version {mark}, in") for one in reasons.values())
+    assert reasons.pop("doubled") == f"the whole table, rebuilt: {why}, amount among them"
+    assert set(reasons.values()) == {told}
+    followed, scanned = story.violations()
+    assert followed == scanned
 
 
-def test_a_table_that_is_referred_to_may_be_altered_too(spark):
-    story = Story(spark, "parent")
+@pytest.mark.parametrize("table_format", FORMATS)
+def test_a_table_that_is_referred_to_may_be_altered_too(spark, table_format):
+    story = Story(spark, "parent", table_format)
     customers = story.customers
     story.run()
+
+    def changes_after(mark):
+        place = "version" if table_format == "delta" else "snapshot"
+        return f"changes after {place} {mark}: mode cdf was asked for"
 
     mark = story.head(story.orders)
     story.change(10)
@@ -174,8 +215,7 @@ def test_a_table_that_is_referred_to_may_be_altered_too(spark):
         f"ALTER TABLE {customers} RENAME COLUMN name TO title",
         f"INSERT INTO {customers} VALUES (9, 'nine')",
     )
-    reasons = story.run()
-    assert set(reasons.values()) == {f"changes after version {mark}: mode cdf was asked for"}
+    assert set(story.run().values()) == {changes_after(mark)}
 
     mark = story.head(story.orders)
     story.change(11)
@@ -186,5 +226,9 @@ def test_a_table_that_is_referred_to_may_be_altered_too(spark):
         f"INSERT INTO {customers} VALUES (2, 'nine')",
     )
     reasons = story.run()
-    assert reasons.pop("parent").endswith("id among them")
-    assert set(reasons.values()) == {f"changes after version {mark}: mode cdf was asked for"}
+    parent = reasons.pop("parent")
+    assert parent.startswith(f"the whole table, rebuilt: {customers}: its columns changed")
+    assert parent.endswith(", id among them")
+    assert set(reasons.values()) == {changes_after(mark)}
+    followed, scanned = story.violations()
+    assert followed == scanned
