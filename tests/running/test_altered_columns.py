@@ -20,7 +20,7 @@ PROPERTIES = {
     "delta.enableTypeWidening = true",
     "iceberg": "'format-version' = '2'",
 }
-FORMATS = ("delta",)
+FORMATS = ("delta", "iceberg")
 
 
 @pytest.fixture(scope="module")

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from lakeproof.engines.engine import Rows
+from lakeproof.engines.spark.changes.iceberg_columns import altered_since
 from lakeproof.engines.spark.changes.pinned_source import (
     EMPTY,
     KEEP_ROWS,
@@ -24,7 +25,7 @@ from lakeproof.engines.spark.flavour import is_connect
 from lakeproof.engines.spark.pinning import TableHead, pinned_relation, table_of
 from lakeproof.errors import short_message
 from lakeproof.model.names import TableName
-from lakeproof.model.reading import Mark, Reading
+from lakeproof.model.reading import Mark, Readable, Reading
 from lakeproof.planning.read_mode import Abilities
 from lakeproof.planning.tables import PinnedTable
 
@@ -117,7 +118,11 @@ class IcebergChanges(PinnedSource):
             return known
         assert since.position is not None and self.until.position is not None  # noqa: S101, PT018
         start, end = since.position.value, self.until.position.value
-        return self._by_snapshots(since, start, end) or self._by_plan(start)
+        told = self._by_snapshots(since, start, end)
+        if told is not None and told.outcome is not Readable.SPLIT:
+            return told
+        planned = self._by_plan(start)
+        return planned if told is None or planned.outcome is Readable.GAP else told
 
     def _by_marks(self, since: Mark) -> Reading | None:
         start, end = since.position, self.until.position
@@ -144,10 +149,11 @@ class IcebergChanges(PinnedSource):
             step = path[-1].parent
         if step is None:
             return gap("not_ancestor", f"it was rolled back or replaced: {start} is not part of it")
-        if self._columns_changed(start):
-            return gap("schema_changed", f"its columns changed after snapshot {start}")
         changing = [snapshot for snapshot in path if snapshot.operation != _REWRITE]
         self._rows_changed[since] = sum(snapshot.rows for snapshot in changing)
+        if self._columns_changed(start):
+            altered = altered_since(self._spark, self._pinned, start)
+            return altered or gap("schema_changed", f"its columns changed after snapshot {start}")
         return None if changing else EMPTY
 
     def _snapshots(self) -> Mapping[int, _Snapshot]:
