@@ -61,6 +61,7 @@ bench: setup ## the benchmarks, beside the same work done by hand
 	$(BIN)/python bench/reconcile.py
 	$(BIN)/python bench/ledger.py
 	$(BIN)/python bench/incremental.py --quick
+	$(BIN)/python bench/index_layout.py --quick
 	$(BIN)/python bench/file_statistics.py --quick
 
 docs: setup ## the documentation as a site in build/docs; a broken link fails

@@ -91,12 +91,12 @@ def check_truth(proven: Sequence[CheckResult], scanned: Sequence[CheckResult]) -
 
 
 def measured(spark: SparkSession, run: Callable[[], object]) -> Figure:
-    started, cpu_started = time.perf_counter(), _cpu_seconds(spark)
+    started, cpu_started = time.perf_counter(), cpu_seconds_of(spark)
     run()
-    return Figure(time.perf_counter() - started, _cpu_seconds(spark) - cpu_started)
+    return Figure(time.perf_counter() - started, cpu_seconds_of(spark) - cpu_started)
 
 
-def _cpu_seconds(spark: SparkSession) -> float:
+def cpu_seconds_of(spark: SparkSession) -> float:
     jvm: Any = spark._jvm  # noqa: SLF001 (no other way)
     taken = jvm.java.lang.ProcessHandle.current().info().totalCpuDuration().get()
     return time.process_time() + float(taken.toMillis()) / 1e3
