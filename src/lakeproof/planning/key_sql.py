@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from lakeproof.checks.kinds import NullPolicy
 from lakeproof.model.column import Column, TypeFamily
 from lakeproof.model.names import quote
-from lakeproof.planning.keyed_rows import all_present, keyed_rows
+from lakeproof.planning.keyed_rows import NOWHERE, all_present, keyed_rows
 from lakeproof.planning.places import column_sql
 from lakeproof.planning.plan import KeyStep, KeyStrategy
 from lakeproof.planning.tables import PinnedTable
@@ -53,6 +54,10 @@ def key_step(
     """The step for one key set; `key_sql` is the canonical key of these columns."""
     strategy = choose_strategy(columns, nulls)
     rows = keyed_rows(pinned, columns, scope, key_sql, nulls)
+    (first, *others) = columns
+    is_number = first.family is TypeFamily.INTEGER and nulls is NullPolicy.DISTINCT
+    if is_number and not others and rows.near_sql != NOWHERE:
+        rows = replace(rows, number_sql=_whole_number(first), number_name=first.name)
     inside = rows.inside
     source = f"FROM {pinned.relation}" + (f"\nWHERE {inside}" if inside else "")
     surplus = _surplus(columns, nulls)

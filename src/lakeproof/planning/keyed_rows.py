@@ -29,20 +29,12 @@ def keyed_rows(
     present = all_present(values)
     first = columns[0]
     is_hidden = pinned.is_sensitive((first.path or (first.name,))[0])
-    is_number = (
-        len(columns) == 1
-        and first.family is TypeFamily.INTEGER
-        and nulls is NullPolicy.DISTINCT
-        and not is_hidden
-    )
     return KeyedRows(
         key_sql=key_sql,
         inside=within(scope, present) if nulls is NullPolicy.DISTINCT else within(scope),
         group_sql=", ".join(values),
         near_sql=NOWHERE if is_hidden else near_sql(first),
         has_null_sql=f"NOT ({present})" if nulls is NullPolicy.FORBID else "false",
-        number_sql=f"CAST({values[0]} AS BIGINT)" if is_number else "",
-        number_name=first.name if is_number else "",
     )
 
 
