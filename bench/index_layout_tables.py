@@ -53,7 +53,7 @@ class Log:
     @property
     def sums(self) -> str:
         assert self.head is not None, "nothing was added"
-        return key_index.sums_sql(index_log.IndexLog(self.access).visible({RULE: self.head}))
+        return key_index.sums_sql(index_log.IndexLog(self.access).visible({RULE: self.head}), "")
 
 
 def _progress(batch_seq: int) -> RuleProgress:
@@ -126,7 +126,7 @@ class InPlace:
         written = {"table_name": f"'{ORDERS}'", "generation": "1L", "epoch": "1L"}
         written |= {"batch_seq": f"{batch_seq}L", "token": "''", "side": "''"}
         written |= {"key_json": "if(s.is_open, s.violation_key, NULL)", "count": "s.occurrences"}
-        written |= {"first_seen": now, "last_seen": now}
+        written |= {"first_seen": now, "last_seen": now, "tile": "NULL", "tile_key": "NULL"}
         names = [column.name for column in KEY_INDEX.columns]
         values = ", ".join(written.get(name, f"s.`{name}`") for name in names)
         updated = ("count", "key_json", "last_seen", "has_null", "batch_seq")
@@ -142,4 +142,4 @@ class InPlace:
 
     @property
     def sums(self) -> str:
-        return key_index.sums_sql(f"SELECT * FROM {self.table.sql}")
+        return key_index.sums_sql(f"SELECT * FROM {self.table.sql}", "")

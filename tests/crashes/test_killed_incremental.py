@@ -29,19 +29,12 @@ def shops(spark):
     return CheckedShop.in_both_formats(spark, "killed")
 
 
-FAST_ON_DELTA = {"after_key_index", "after_progress"}
-
-
 def kills():
-    """Every point on both formats; in `make test` each on one of them."""
+    """Every point on both formats, after the first run of all."""
     for table_format in ("delta", "iceberg"):
-        slow = (pytest.mark.slow,) if table_format == "delta" else ()
-        first = f"{table_format}-first-run"
-        yield pytest.param(table_format, "after_violations", marks=slow, id=first)
+        yield pytest.param(table_format, "after_violations", id=f"{table_format}-first-run")
         for point in faults.POINTS:
-            is_fast = (table_format == "delta") == (point in FAST_ON_DELTA)
-            marks = () if is_fast else (pytest.mark.slow,)
-            yield pytest.param(table_format, point, marks=marks)
+            yield pytest.param(table_format, point)
 
 
 @pytest.mark.parametrize(("table_format", "point"), [*kills()])
