@@ -92,16 +92,15 @@ class Runner:
             found.raise_for_trouble("Nothing was kept")
             return Ran(plan, [*found.results, *self.beside], found.compared)
         recorded = self._recorded(plan, labels)
-        reading = ReadPlanner(self.engine, self._store, self.wanted, labels.suite)
         if not (labels.may_repeat and self._store.has_begun(labels.run_id)):
             said = self._said_before(plan, recorded, replan)
-            said = said or self._nothing_new(plan, labels, recorded, reading)
+            said = said or self._nothing_new(plan, labels, recorded)
             if said is not None:
                 return said
         try:
             plan, batches = self._begin(plan, labels, replan)
             faults.reach("after_intent")
-            found = self._evaluate(plan, labels, batches, recorded, reading)
+            found = self._evaluate(plan, labels, batches, recorded)
             ran = self._kept(plan, labels, found, recorded)
             faults.reach("after_results")
             self._timed(
@@ -159,16 +158,12 @@ class Runner:
         return Ran(there, [recorded[key] for key in keys], {})
 
     def _nothing_new(
-        self,
-        plan: Plan,
-        labels: RunLabels,
-        recorded: Mapping[str, CheckResult],
-        reading: ReadPlanner,
+        self, plan: Plan, labels: RunLabels, recorded: Mapping[str, CheckResult]
     ) -> Ran | None:
         """What stands, where no rule has anything to read: without lease, intent or rows."""
         if self.quarantine is not None or not plan.tables:
             return None
-        reads = reading.decide(plan)
+        reads = self._reading(labels).decide(plan)
         try:
             ids = sorted({rule.rule_id for rule in plan.rules})
             if not all(read.is_still for read in reads) or self._store.strays(ids):
@@ -189,7 +184,6 @@ class Runner:
         labels: RunLabels,
         batches: Sequence[Batch],
         recorded: Mapping[str, CheckResult],
-        reading: ReadPlanner,
     ) -> Evaluated:
         by_table = {batch.work.table: batch for batch in batches}
         numbers = {table: batch.batch_seq for table, batch in by_table.items()}
@@ -198,7 +192,7 @@ class Runner:
             for table, known in self._retired(plan, labels).items()
         }
         # Progress that decides is the last to be read: the store builds on what it told last.
-        reads = self._decide(plan, numbers, reading)
+        reads = self._decide(plan, labels, numbers)
         is_repeated = any(batch.adopted for batch in batches)
         previous = self._previous(plan, labels, is_repeated=is_repeated)
         gone = {table: retired_rules(plan, known) for table, known in retired.items()}
@@ -226,9 +220,10 @@ class Runner:
         )
 
     def _decide(
-        self, plan: Plan, numbers: Mapping[TableName, int], reading: ReadPlanner
+        self, plan: Plan, labels: RunLabels, numbers: Mapping[TableName, int]
     ) -> list[TableRead]:
         """How each table is read under the lease; what strayed there is assigned again."""
+        reading = self._reading(labels)
         reads = reading.decide(plan, numbers)
         ids = {
             rule.rule_id for read in reads if read.choice.is_incremental for rule in read.plan.rules
@@ -239,6 +234,9 @@ class Runner:
         for read in reads:
             read.release()
         return reading.decide(plan, numbers, strays)
+
+    def _reading(self, labels: RunLabels) -> ReadPlanner:
+        return ReadPlanner(self.engine, self._store, self.wanted, labels.suite)
 
     def _retired(self, plan: Plan, labels: RunLabels) -> dict[TableName, Sequence[RuleProgress]]:
         """What is known of rules that the suite had on these tables and has no more."""
