@@ -14,9 +14,11 @@ _CROWDED = "_lakeproof_crowded"
 
 
 def look_sql(rule_id: str, rows: KeyedRows, relation: str) -> str:
-    """One row: how many tiles are crowded."""
-    crowded = "count_if(weight <> bit_count(tile))"
-    return f"SELECT '{rule_id}' AS rule_id, {crowded} AS crowded FROM ({_tiles(rows, relation)})"
+    """One row: how many tiles there are, how many are crowded, and how many rows they tell."""
+    return (
+        f"SELECT '{rule_id}' AS rule_id, count(*) AS tiles, coalesce(sum(weight), 0) AS rows, "
+        f"count_if(weight <> bit_count(tile)) AS crowded FROM ({_tiles(rows, relation)})"
+    )
 
 
 def tiled_rows(rule_id: str, rows: KeyedRows, relation: str) -> str:

@@ -105,11 +105,14 @@ class Weigher:
                 self._weigh_anew(found, share, failed)
             else:
                 found.errors.update(failed)
-        for share in read.of(Part.REBUILD):
-            self._take_proven(found, share)
-            left = tuple(name for name in share.rule_ids if name not in found.proven)
+        rebuilt = read.of(Part.REBUILD)
+        if rebuilt:  # one look at all rows, whatever the reasons
+            names = tuple(name for share in rebuilt for name in share.rule_ids)
+            whole = replace(rebuilt[0], rule_ids=names)
+            self._take_proven(found, whole)
+            left = tuple(name for name in names if name not in found.proven)
             if left:
-                found.errors.update(self._weigh_share(found, replace(share, rule_ids=left)))
+                found.errors.update(self._weigh_share(found, replace(whole, rule_ids=left)))
         return found
 
     def _take_proven(self, found: WeighedTable, share: Share) -> None:

@@ -165,7 +165,11 @@ PROGRESS = StateTable(
         StateColumn("updated_at", MOMENT, "UTC"),
         StateColumn("generation", COUNT, "of its key index; each rebuild begins a new one"),
         StateColumn("epoch", COUNT, "of the lease under which it was moved"),
-        StateColumn("attempts", TEXTS, "whose weights make up its key index: batch.token.rows"),
+        StateColumn(
+            "attempts",
+            TEXTS,
+            "whose weights make up its key index: batch.token.rows, .tiled if there are tiles",
+        ),
         StateColumn("parent_position", TEXT, "how far it has come in the table it refers to"),
         StateColumn("standing", TEXT, "the numbers that its verdict is made of, as JSON"),
         StateColumn("rule_key", TEXT, "what people call the rule"),
@@ -181,9 +185,11 @@ KEY_INDEX = StateTable(
     (
         StateColumn("table_name", TEXT, "the checked table, full name"),
         StateColumn("rule_id", TEXT, "hash of the logic of the rule"),
-        StateColumn("key_hash", TEXT, "128 bits of the sha256 of the canonical key, as hex"),
+        StateColumn(
+            "key_hash", TEXT, "128 bits of the sha256 of the canonical key, as hex; NULL for a tile"
+        ),
         StateColumn("key_json", TEXT, "the canonical key, only of keys in violation"),
-        StateColumn("count", COUNT, "rows that came less rows that went"),
+        StateColumn("count", COUNT, "rows that came less rows that went; of a tile, its keys"),
         StateColumn("first_seen", MOMENT, "UTC"),
         StateColumn("last_seen", MOMENT, "UTC"),
         StateColumn("side", TEXT, "parent for rows of the table referred to, else empty"),

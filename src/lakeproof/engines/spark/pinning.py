@@ -51,7 +51,7 @@ def read_head(spark: SparkSession, table: TableName) -> TableHead:
         return _iceberg_head(spark, table)
     if provider == "delta":
         return _delta_head(spark, table)
-    if len(table.parts) <= _PARTS_MIN:  # only the session's own catalog keeps such lists
+    if len(table.parts) <= _PARTS_MIN:  # more than the session's own catalog takes
         # Not the statement: where tables refresh themselves by a pipeline, that would start it.
         spark.catalog.refreshTable(table.sql)
     return TableHead(provider, f"name:{table}", None)

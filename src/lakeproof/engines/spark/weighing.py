@@ -128,16 +128,20 @@ def weigh(
     if is_snapshot:
         asked = [name for name in rule_ids if _has_keys(plan, name, weights)]
         tiled = _tiled(spark, plan, asked, relation, timeout_seconds)
-    weights.hold(
-        asked,
-        lambda ids: keys_sql(plan, ids, relation, is_snapshot=is_snapshot, tiled=tiled),
-    )
-    weights.hold_tiles(tiles_sql(plan, tiled, relation))
+    try:
+        weights.hold(
+            asked,
+            lambda ids: keys_sql(plan, ids, relation, is_snapshot=is_snapshot, tiled=tiled),
+        )
+        weights.hold_tiles(tiles_sql(plan, tiled, relation))
+    except BaseException:
+        weights.release()
+        raise
     return weights
 
 
 def _has_keys(plan: TablePlan, rule_id: str, weights: SparkWeights) -> bool:
-    """Whether every row of a table may give the rule a key: without a bad row, none does."""
+    """Whether the rows of a whole table give the rule any key: a row rule has those of bad rows."""
     standing = weights.standings.get(rule_id)
     is_of_rows = plan.weighed[rule_id] is WeighKind.ROW
     return standing is not None and bool(not is_of_rows or standing.bad or standing.elements)
@@ -152,7 +156,7 @@ def _tiled(
 ) -> dict[str, int]:
     """The rules whose keys are numbers that tiles tell, with how many tiles are crowded.
 
-    Where too many are, each key is told by itself.
+    Where too many are, or most tiles would hold one key only, each key is told by itself.
     """
     looks = [
         look_sql(name, rows, relation)
@@ -161,10 +165,24 @@ def _tiled(
     ]
     if not looks:
         return {}
-    with time_limit(spark, timeout_seconds):
-        found = spark.sql("\nUNION ALL\n".join(looks)).collect()
-    crowded = {str(row["rule_id"]): int(row["crowded"]) for row in found}
-    return {name: count for name, count in crowded.items() if count <= BROADCAST_KEYS_MAX}
+    try:
+        with time_limit(spark, timeout_seconds):
+            found = spark.sql("\nUNION ALL\n".join(looks)).collect()
+    except RuleTimeoutError:
+        raise
+    except Exception:  # noqa: BLE001 (to be told key by key, which says whose it is if it breaks)
+        return {}
+    tiled: dict[str, int] = {}
+    left = BROADCAST_KEYS_MAX
+    for row in sorted(found, key=lambda row: int(row["crowded"])):
+        if row["crowded"] <= left and row["rows"] >= _KEYS_IN_TILE_MIN * row["tiles"]:
+            tiled[str(row["rule_id"])] = int(row["crowded"])
+            left -= int(row["crowded"])
+    return tiled
+
+
+_KEYS_IN_TILE_MIN = 1.5
+"""Numbers that lie apart, as hashes do, take as many rows in tiles as by themselves."""
 
 
 def weigh_parents(

@@ -27,6 +27,7 @@ _ASIDE = frozenset(
         "CURRENT_DEFAULT",
         "delta.columnMapping.id",
         "delta.columnMapping.nested.ids",
+        "delta.identity.highWaterMark",
         "delta.typeChanges",
         _PHYSICAL_NAME,
     }
