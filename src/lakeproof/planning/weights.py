@@ -36,19 +36,50 @@ NO_KEYS = (
 )
 
 
-def counts_sql(plan: TablePlan, rule_ids: Collection[str], relation: str) -> str:
-    """One row with the numbers of these rules, under the names that the table's scan has."""
+def counts_sql(plan: TablePlan, rule_ids: Collection[str], relation: str, bad: str = "") -> str:
+    """One row with the numbers of these rules, under the names that the table's scan has.
+
+    `bad` is a relation of the rows that `bad_rows_sql` selects, where somebody holds it: then the
+    other rows are not asked what is wrong with them, and `bad_rows` says how many there are.
+    """
     step = narrow(plan, frozenset(rule_ids))
-    items = [f"coalesce(sum({WEIGHT}), 0) AS table_rows"]
-    items += [_sum_if(within(scope.filter), scope.alias) for scope in step.scopes]
+    of_all = [f"coalesce(sum({WEIGHT}), 0) AS table_rows"]
+    of_all += [_sum_if(within(scope.filter), scope.alias) for scope in step.scopes]
+    of_all += [f"{taken.weighted} AS {taken.alias}" for taken in step.measurements]
+    of_bad = []
     for tally in step.tallies:
         condition = within(tally.scope, tally.violates)
-        items.append(_sum_if(condition, tally.alias))
+        of_bad.append(_sum_if(condition, tally.alias))
         if tally.elements:
             each = f"size({tally.elements}) * {WEIGHT}"
-            items.append(_sum_if(condition, tally.elements_alias, each))
-    items += [f"{taken.weighted} AS {taken.alias}" for taken in step.measurements]
+            of_bad.append(_sum_if(condition, tally.elements_alias, each))
+    if not bad:
+        return _selected([*of_all, *of_bad], relation)
+    counted = _selected(["count(*) AS bad_rows", *of_bad], bad)
+    return f"SELECT * FROM ({_selected(of_all, relation)}) CROSS JOIN ({counted})"
+
+
+def _selected(items: Sequence[str], relation: str) -> str:
     return "SELECT " + ",\n       ".join(items) + f"\nFROM {relation}"
+
+
+def bad_rows_sql(plan: TablePlan, rule_ids: Collection[str], relation: str) -> str:
+    """The rows that break one of these rules; '' if none of them is about single rows."""
+    tallies = narrow(plan, frozenset(rule_ids)).tallies
+    return f"SELECT * FROM {relation}\nWHERE {_is_bad(tallies)}" if tallies else ""
+
+
+def beside_sql(plan: TablePlan, relation: str, bad: str) -> str:
+    """The rows of a relation that have the key of a bad one; the bad are few, and sent to them."""
+    return (
+        f"(SELECT /*+ BROADCAST(bad) */ * FROM {relation}\n"
+        f"LEFT SEMI JOIN (SELECT DISTINCT {plan.pinned.key_sql} AS {_KNOWN} FROM {bad}) AS bad\n"
+        f"ON {plan.pinned.key_sql} = {_KNOWN})"
+    )
+
+
+def _is_bad(tallies: Sequence[Tally]) -> str:
+    return "\n   OR ".join(f"({within(tally.scope, tally.violates)})" for tally in tallies)
 
 
 def _sum_if(condition: str, alias: str, value: str = WEIGHT) -> str:
@@ -89,11 +120,13 @@ def keys_sql(
     *,
     is_snapshot: bool,
     tiled: Mapping[str, int] = MappingProxyType({}),
+    beside_bad: str = "",
 ) -> str:
     """The keys of the checked table that these rows touch; '' if these rules have none.
 
     `is_snapshot`: each row has weight 1 and is there once, so only bad rows need to be looked at.
     Of `tiled` rules most keys are told by tiles: here are those of so many tiles that are crowded.
+    `beside_bad`: as much of the relation as has to do with bad rows, if that is known.
     """
     kinds = plan.weighed
     branches = []
@@ -103,11 +136,12 @@ def keys_sql(
         if tally.rule_id in rule_ids and kinds.get(tally.rule_id) is WeighKind.ROW
     ]
     if tallies:
-        branches.append(_row_branch(plan, tallies, relation, is_snapshot=is_snapshot))
-    for rule_id, rows in keyed_of(plan).items():
+        rows = beside_bad or relation
+        branches.append(_row_branch(plan, tallies, rows, is_snapshot=is_snapshot))
+    for rule_id, keyed in keyed_of(plan).items():
         if rule_id in rule_ids and tiled.get(rule_id) != 0:
-            left = outside_sql(rows, relation) if rule_id in tiled else relation
-            branches.append(_key_branch(rule_id, Side.OWN, rows, left))
+            left = outside_sql(keyed, relation) if rule_id in tiled else relation
+            branches.append(_key_branch(rule_id, Side.OWN, keyed, left))
     return _with_hash(branches)
 
 
@@ -307,11 +341,10 @@ def _row_branch(
     found in them stays together until rows that cancel out are gone; most are neither bad now nor
     were before, and are not taken apart at all.
     """
-    conditions = [within(tally.scope, tally.violates) for tally in tallies]
-    is_bad = "\n   OR ".join(f"({one})" for one in conditions)
+    is_bad = _is_bad(tallies)
     broken = ",\n".join(
-        f"CASE WHEN {condition} THEN {_found(tally, number)} END"
-        for number, (tally, condition) in enumerate(zip(tallies, conditions, strict=True), start=1)
+        f"CASE WHEN {within(tally.scope, tally.violates)} THEN {_found(tally, number)} END"
+        for number, tally in enumerate(tallies, start=1)
     )
     hits = f"flatten(array_compact(array({broken})))"
     columns = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import uuid
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,6 +21,8 @@ from lakeproof.planning.tables import PinnedTable
 from lakeproof.planning.weights import (
     NO_KEYS,
     again_sql,
+    bad_rows_sql,
+    beside_sql,
     counts_sql,
     keyed_of,
     keys_sql,
@@ -46,7 +49,7 @@ class SparkWeights:
     view: str = field(default_factory=lambda: f"_lakeproof_weights_{uuid.uuid4().hex}")
     tile_view: str = ""
     _frame: DataFrame | None = None
-    _known: HeldRows | None = None
+    _held: list[HeldRows] = field(default_factory=list)
 
     def hold(self, rule_ids: Sequence[str], sql_of: Callable[[Collection[str]], str]) -> None:
         """Make the view of the keys of these rules; one whose statement is refused is in error."""
@@ -65,14 +68,19 @@ class SparkWeights:
             self.tile_view = f"_lakeproof_tiles_{uuid.uuid4().hex}"
             self._spark.sql(sql).createOrReplaceTempView(self.tile_view)
 
+    def held(self, sql: str, hold: Hold) -> str:
+        """A relation of the rows of a statement, which are computed once."""
+        self._held.append(HeldRows(self._spark, sql, hold=hold))
+        return self._held[-1].relation
+
     def look_at(self, known: str, timeout_seconds: float | None) -> tuple[str, dict[str, int]]:
         """Read known keys once; gives the view that holds them, and how many each rule has."""
         with time_limit(self._spark, timeout_seconds):
-            self._known = HeldRows(self._spark, known, hold=Hold.ROWS)
+            view = self.held(known, Hold.ROWS)
             found = self._spark.sql(
-                f"SELECT rule_id, count(*) AS keys FROM {self._known.relation} GROUP BY rule_id"
+                f"SELECT rule_id, count(*) AS keys FROM {view} GROUP BY rule_id"
             ).collect()
-        return self._known.relation, {row["rule_id"]: int(row["keys"]) for row in found}
+        return view, {row["rule_id"]: int(row["keys"]) for row in found}
 
     def totals(self, timeout_seconds: float | None) -> dict[str, int]:
         """The sum of all weights of each rule; from here on the keys are held."""
@@ -106,9 +114,9 @@ class SparkWeights:
             self._spark.catalog.dropTempView(self.view)
             self._frame.unpersist()
             self._frame = None
-        if self._known is not None:
-            self._known.release()
-            self._known = None
+        for rows in self._held:
+            rows.release()
+        self._held.clear()
 
 
 def weigh(
@@ -118,26 +126,93 @@ def weigh(
     rows: Sequence[Rows],
     timeout_seconds: float | None,
 ) -> SparkWeights:
-    """What rows of the checked table do: one action for the numbers, the keys when read."""
+    """What rows of the checked table do: the numbers now, the keys when they are read.
+
+    One action for the numbers. Of a whole table, one more if a unique key may be told by tiles.
+    """
     relation = _united(plan.pinned, rows)
     weights = SparkWeights(spark)
-    _count(weights, spark, plan, relation, rule_ids, timeout_seconds)
-    is_snapshot = len(rows) == 1 and rows[0].is_snapshot
-    tiled: dict[str, int] = {}
-    asked = list(rule_ids)
-    if is_snapshot:
-        asked = [name for name in rule_ids if _has_keys(plan, name, weights)]
-        tiled = _tiled(spark, plan, asked, relation, timeout_seconds)
     try:
-        weights.hold(
-            asked,
-            lambda ids: keys_sql(plan, ids, relation, is_snapshot=is_snapshot, tiled=tiled),
-        )
-        weights.hold_tiles(tiles_sql(plan, tiled, relation))
+        if len(rows) == 1 and rows[0].is_snapshot:
+            _weigh_all(weights, spark, plan, rule_ids, relation, timeout_seconds)
+        else:
+            _weigh_changes(weights, spark, plan, rule_ids, relation, timeout_seconds)
     except BaseException:
         weights.release()
         raise
     return weights
+
+
+def _weigh_all(
+    weights: SparkWeights,
+    spark: SparkSession,
+    plan: TablePlan,
+    rule_ids: Sequence[str],
+    relation: str,
+    timeout_seconds: float | None,
+) -> None:
+    """Every row of a table."""
+    started = time.monotonic()
+    _count(weights, spark, plan, relation, rule_ids, timeout_seconds)
+    asked = [name for name in rule_ids if _has_keys(plan, name, weights)]
+    left = timeout_seconds
+    if left is not None:
+        left = max(0.0, left - (time.monotonic() - started))
+    tiled = _tiled(spark, plan, asked, relation, left)
+    weights.hold(asked, lambda ids: keys_sql(plan, ids, relation, is_snapshot=True, tiled=tiled))
+    weights.hold_tiles(tiles_sql(plan, tiled, relation))
+
+
+def _weigh_changes(
+    weights: SparkWeights,
+    spark: SparkSession,
+    plan: TablePlan,
+    rule_ids: Sequence[str],
+    relation: str,
+    timeout_seconds: float | None,
+) -> None:
+    """Rows that came or went: what is bad is held, and only what has its keys is taken apart."""
+    bad = _BadRows(weights, plan, relation)
+    if not bad.count(spark, rule_ids, timeout_seconds):
+        _count(weights, spark, plan, relation, rule_ids, timeout_seconds)
+    asked = [n for n in rule_ids if bad.number != 0 or plan.weighed[n] is not WeighKind.ROW]
+    weights.hold(
+        asked,
+        lambda ids: keys_sql(plan, ids, relation, is_snapshot=False, beside_bad=bad.beside),
+    )
+
+
+@dataclass(slots=True)
+class _BadRows:
+    """The changed rows that break a rule about single rows; `number` once they are counted."""
+
+    weights: SparkWeights
+    plan: TablePlan
+    relation: str
+    number: int | None = None
+    beside: str = ""
+
+    def count(
+        self, spark: SparkSession, rule_ids: Sequence[str], timeout_seconds: float | None
+    ) -> bool:
+        """Take all numbers in one action; False if it breaks, or if nothing can be bad."""
+        sql = bad_rows_sql(self.plan, rule_ids, self.relation)
+        if not sql:
+            return False
+        try:
+            with time_limit(spark, timeout_seconds):
+                bad = self.weights.held(sql, Hold.RESULT)
+                row = spark.sql(counts_sql(self.plan, rule_ids, self.relation, bad)).collect()[0]
+        except RuleTimeoutError:
+            raise
+        except Exception:  # noqa: BLE001 (whose statement it is that breaks is found out)
+            return False
+        for name in rule_ids:
+            self.weights.standings[name] = standing_of(self.plan, name, row.asDict())
+        self.number = int(row["bad_rows"])
+        if self.number <= BROADCAST_KEYS_MAX:
+            self.beside = beside_sql(self.plan, self.relation, bad)
+        return True
 
 
 def _has_keys(plan: TablePlan, rule_id: str, weights: SparkWeights) -> bool:
@@ -168,9 +243,7 @@ def _tiled(
     try:
         with time_limit(spark, timeout_seconds):
             found = spark.sql("\nUNION ALL\n".join(looks)).collect()
-    except RuleTimeoutError:
-        raise
-    except Exception:  # noqa: BLE001 (to be told key by key, which says whose it is if it breaks)
+    except Exception:  # noqa: BLE001 (told key by key, which says whose it is if it breaks)
         return {}
     tiled: dict[str, int] = {}
     left = BROADCAST_KEYS_MAX
