@@ -115,11 +115,9 @@ class _GoingOn:
         tiles = key_index.tiles_sql(index, attempts)
         is_small = sum(one.rows for of in attempts.values() for one in of) <= SMALL_INDEX_ROWS
         whole = key_index.Candidates(key_index.visible_sql(index, attempts), tiles=tiles)
-        if is_small and not tiles:
+        if is_small:
             return f"({self._keys})", whole
         view = hold(self.access, self.access.frame(self._keys), held)
-        if is_small:
-            return quote(view), whole
         return quote(view), key_index.candidates(index, view, attempts, self._ranges(view))
 
     def _attempts(self, rule_id: str) -> tuple[Attempt, ...]:

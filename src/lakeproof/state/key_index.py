@@ -223,20 +223,32 @@ def touched_sql(keys: str, committed: Candidates, kinds: Mapping[str, WeighKind]
     `to_write` is true where the stored violation must change. Joined by numbers first: Spark sorts
     by the first column, and rows of one rule have the same rule_id.
     """
+    held, found = "", ""
+    if committed.tiles:
+        held = f" + if(t.tile IS NOT NULL AND {holds('t.tile', 'k.near')}, 1L, 0L)"
+        found = (
+            f"\n  LEFT JOIN ({committed.tiles}) t ON t.near = {tile_of('k.near')} "
+            "AND t.rule_id = k.rule_id"
+        )
     return f"""
 WITH before AS (
-  SELECT key_low, key_high, rule_id, CAST(sum(own) AS BIGINT) AS own,
-         CAST(sum(parent) AS BIGINT) AS parent, bool_or(has_null) AS has_null
-  FROM ({_committed_sql(keys, committed)})
+  SELECT key_low, key_high, rule_id,
+         CAST(sum(if(counts AND side = {OWN}, `count`, 0L)) AS BIGINT) AS own,
+         CAST(sum(if(counts AND side = {PARENT}, `count`, 0L)) AS BIGINT) AS parent,
+         bool_or(counts AND coalesce(has_null, false)) AS has_null
+  FROM (SELECT *, {committed.counts} AS counts FROM ({committed.rows}))
   GROUP BY key_low, key_high, rule_id
-), summed AS (
-  SELECT k.rule_id, k.key_hash, k.key_high, k.key_low, k.violation_key, k.near, k.own AS own_weight,
-         k.parent AS parent_weight, k.present, k.is_stray, {kind_sql(kinds)} AS kind,
-         k.has_null OR coalesce(before.has_null, false) AS has_null,
-         coalesce(before.own, 0L) AS own_before, coalesce(before.parent, 0L) AS parent_before,
-         coalesce(before.own, 0L) + k.own AS own, coalesce(before.parent, 0L) + k.parent AS parent
+), known AS (
+  SELECT k.*, {kind_sql(kinds)} AS kind, coalesce(before.own, 0L){held} AS own_before,
+         coalesce(before.parent, 0L) AS parent_before, before.has_null AS had_null
   FROM {keys} k LEFT JOIN before ON before.key_low = k.key_low
-    AND before.key_high = k.key_high AND before.rule_id = k.rule_id
+    AND before.key_high = k.key_high AND before.rule_id = k.rule_id{found}
+), summed AS (
+  SELECT rule_id, key_hash, key_high, key_low, violation_key, near, own AS own_weight,
+         parent AS parent_weight, present, is_stray, kind, own_before, parent_before,
+         has_null OR coalesce(had_null, false) AS has_null,
+         own_before + own AS own, parent_before + parent AS parent
+  FROM known
 ), judged AS (
   SELECT *, {open_sql("own_before", "parent_before")} AS was_open,
          {open_sql("own", "parent")} AS is_open
@@ -251,23 +263,6 @@ SELECT rule_id, key_hash, key_high, key_low, violation_key, near, has_null, own_
           '{Resolution.FIXED.value}', '{Resolution.DELETED.value}') AS resolution,
        is_stray OR was_open <> is_open OR (is_open AND own <> own_before) AS to_write
 FROM judged"""
-
-
-def _committed_sql(keys: str, committed: Candidates) -> str:
-    """What single rows of the index say of keys, and that a touched key is in a tile."""
-    rows = f"""
-    SELECT key_low, key_high, rule_id, if(counts AND side = {OWN}, `count`, 0L) AS own,
-           if(counts AND side = {PARENT}, `count`, 0L) AS parent,
-           counts AND coalesce(has_null, false) AS has_null
-    FROM (SELECT *, {committed.counts} AS counts FROM ({committed.rows}))"""
-    if not committed.tiles:
-        return rows
-    return f"""{rows}
-    UNION ALL
-    SELECT k.key_low, k.key_high, k.rule_id, 1L, 0L, false
-    FROM {keys} k JOIN ({committed.tiles}) t
-    ON t.near = {tile_of("k.near")} AND t.rule_id = k.rule_id
-    WHERE {holds("t.tile", "k.near")}"""
 
 
 def totals_sql(touched_view: str) -> str:
