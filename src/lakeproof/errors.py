@@ -12,6 +12,7 @@
     ├── EngineUnavailableError  session, catalog or store unreachable; retry helps  exit 3
     ├── StateSchemaError        state tables of a newer or foreign version          exit 3
     ├── AlreadyRunningError     another driver holds the lease on a table           exit 4
+    │   └── TableMovedError     a table was written to before the lease was had     exit 4
     ├── FencedError             a newer batch was committed; this one may not write exit 4
     ├── GateClosedError         raise_for_status() on results not to be published   exit 1
     ├── PromotionError          what was audited cannot be promoted, or taken back  exit 4
@@ -167,6 +168,10 @@ class StateSchemaError(LakeproofError):
 
 class AlreadyRunningError(LakeproofError):
     """Another driver holds the lease on a table of this run."""
+
+
+class TableMovedError(AlreadyRunningError):
+    """A table was written to after the run had planned; planned again, the run may begin."""
 
 
 class FencedError(LakeproofError):

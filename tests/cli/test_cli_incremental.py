@@ -25,7 +25,10 @@ _numbers = itertools.count()
 
 @pytest.fixture(params=[pytest.param(one, marks=pytest.mark.slow) for one in ("delta", "iceberg")])
 def shop(request, spark, folder, warehouse, suite_file):
-    """Four orders of which two share an id, one has no amount above 0, one no known product."""
+    """Six orders of which two share an id, one has no amount above 0, one no known product.
+
+    The ids of two lie in a tile that is not crowded.
+    """
     kind, number = request.param, next(_numbers)
     space = f"{CATALOGS[kind]}.state_shop_{number}"
     spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {space}")
@@ -35,7 +38,7 @@ def shop(request, spark, folder, warehouse, suite_file):
     spark.sql(f"INSERT INTO {space}.products VALUES ('P')")
     spark.sql(
         f"INSERT INTO {space}.sales VALUES (1, 5.0, 'P'), (2, -1.0, 'P'), (2, 5.0, 'P'), "
-        "(3, 5.0, 'Q')"
+        "(3, 5.0, 'Q'), (100, 5.0, 'P'), (101, 5.0, 'P')"
     )
     (folder / "lakeproof.toml").write_text(
         f"default_catalog = '{CATALOGS[kind]}'\ndefault_namespace = 'state_shop_{number}'\n"
@@ -130,7 +133,7 @@ def audit_and_rebuild(lakeproof, spark, shop, rule_id):
     audited, code = documents(lakeproof, "store", "audit", suite, "--share", "1", *place)
     assert code == 0
     rules = by_name(audited["rules"])
-    assert rules["order_unique"]["keys"] == 4
+    assert rules["order_unique"]["keys"] == 6
     assert rules["product_known"]["keys"] == 3  # P and Q are asked for, P is there
     assert "a query of the user" in rules["by_query"]["skipped"]
 

@@ -236,6 +236,28 @@ def test_what_is_read_of_a_table_on_changes(plan):
     }
 
 
+def test_rules_of_one_table_are_rebuilt_together_whatever_the_reasons(plan):
+    sales = plan.tables[0]
+    ids = {rule.key: rule.rule_id for rule in sales.rules}
+
+    def told(*reads):
+        table = replace(sales, mode="cdf", reads=reads)
+        document = plan_document(replace(plan, tables=(table,)))
+        tree = plan_tree(replace(plan, tables=(table,)))
+        texts = [line.partition("rebuilt ")[2] for line in tree.splitlines() if "rebuilt " in line]
+        assert document["actions"] == document["tables"][0]["actions"]
+        return document["actions"], [text.partition(":")[0] for text in texts]
+
+    known = Share(Part.REBUILD, (ids["order_known"],), "the first run of this rule")
+    expired = Share(Part.REBUILD, (ids["product_known"],), "its snapshot has expired")
+    place = "from the whole table at snapshot 42"
+    assert told(known, expired) == (1, [f"{place}, 1 action", f"{place}, with those above"])
+    numbers = Share(Part.REBUILD, (ids["order_unique"],), "it was asked for")
+    assert told(known, numbers) == (2, [f"{place}, 2 actions", f"{place}, with those above"])
+    changed = replace(numbers, part=Part.CHANGES, since=Mark("id-sales", Position("iceberg", 40)))
+    assert told(known, changed) == (2, [f"{place}, 1 action"]), "only a rebuild looks for tiles"
+
+
 def test_the_statement_that_makes_a_table_incremental_is_told(plan):
     products = plan.tables[1]
     everything = tuple(rule.rule_id for rule in products.rules)

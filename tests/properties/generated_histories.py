@@ -15,7 +15,7 @@ KEYS = (("order_id", "line"), ("code", "line"), ("day", "order_id"))
 """By which columns orders are known; an index lies in the order of the first: a number, a text, a
 date, and NULL."""
 POOLS: dict[str, Sequence[object]] = {
-    "order_id": [1, 1, 2, 3, -4, 5, None],
+    "order_id": [1, 1, 2, 3, -4, 5, 100, 101, -70, None],
     "line": [1, 1, 2, None],
     "code": ["a", "b", "c", "x", "O'B", None],
     "amount": [-1, 1, 5, 9, 13, None],

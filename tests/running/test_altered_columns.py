@@ -104,14 +104,14 @@ class Story:
     def told(self, mark, *altered):
         """What is said of changes after a mark, and of its columns that were altered at versions.
 
-        Iceberg reads old rows by the ids of the present columns, and needs no parts.
+        Iceberg reads old rows by the ids of the present columns: where that was is not told.
         """
         if self.format == "iceberg":
             why = f"its columns changed after snapshot {mark}"
             return f"changes after snapshot {mark}: {why}", why
         places = " and ".join(map(str, altered))
         why = f"its columns changed at version{'s' * (len(altered) > 1)} {places}"
-        return f"changes after version {mark}, in {len(altered) + 1} parts: {why}", why
+        return f"changes after version {mark}: {why}", why
 
     def run(self, **options):
         """How each rule was read, in words; what was found is what a scan finds."""

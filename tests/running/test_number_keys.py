@@ -11,7 +11,7 @@ from lakeproof import QualityCheck, faults, run_checks
 from lakeproof.config import Config, TableSettings, WatermarkSettings
 from lakeproof.engines.spark import weighing
 from lakeproof.model.canonical import encode_key
-from lakeproof.state import index_log, open_store
+from lakeproof.state import attempts, index_log, open_store
 from oracle.kept_state import KeptState, store_in
 from oracle.live_tables import CATALOGS, PROPERTIES
 from oracle.shop import key_hash
@@ -99,13 +99,25 @@ class Numbers:
     def tiles(self) -> int:
         return sum(row["tile"] is not None for row in self.kept.rows("key_index"))
 
+    def parts_tiled(self) -> list[bool]:
+        """Of each part of the index, the oldest first: whether it has tiles."""
+        newest = max(self.kept.rows("progress"), key=lambda row: row["batch_seq"])
+        return [attempts.Attempt.from_text(part).is_tiled for part in newest["attempts"]]
+
 
 @pytest.mark.parametrize(
-    ("table_format", "small_rows"),
-    [("delta", 200_000), pytest.param("delta", -1, marks=pytest.mark.slow), ("iceberg", -1)],
+    ("table_format", "small_rows", "parts_max"),
+    [
+        ("delta", 200_000, 2),
+        pytest.param("delta", -1, 32, marks=pytest.mark.slow),
+        ("iceberg", -1, 32),
+    ],
 )
-def test_numbers_in_tiles_are_counted_like_others(spark, monkeypatch, table_format, small_rows):
+def test_numbers_in_tiles_are_counted_like_others(
+    spark, monkeypatch, table_format, small_rows, parts_max
+):
     monkeypatch.setattr(index_log, "SMALL_INDEX_ROWS", small_rows)
+    monkeypatch.setattr(attempts, "ATTEMPTS_MAX", parts_max)
     numbers = Numbers(spark, table_format, f"edges_{table_format}_{abs(small_rows)}")
     numbers.insert(*EDGES, *CROWDED)
     numbers.assert_true()
@@ -122,6 +134,8 @@ def test_numbers_in_tiles_are_counted_like_others(spark, monkeypatch, table_form
     numbers.insert(0)
     numbers.assert_true()
     assert numbers.tiles() == tiles, "what comes after is told key by key"
+    singles = min(parts_max, numbers.runs) - 1
+    assert numbers.parts_tiled() == [True, *[False] * singles], "tiles are never merged"
 
 
 def test_many_crowded_tiles_are_told_key_by_key(spark, monkeypatch):
@@ -130,6 +144,15 @@ def test_many_crowded_tiles_are_told_key_by_key(spark, monkeypatch):
     numbers.insert(*EDGES, *CROWDED)
     numbers.assert_true()
     assert not numbers.tiles()
+
+
+def test_numbers_that_lie_apart_are_told_key_by_key(spark):
+    numbers = Numbers(spark, "delta", "apart")
+    numbers.insert(*range(-2000, 3000, 1000), 2000)
+    numbers.assert_true()
+    assert not numbers.tiles()
+    numbers.insert(1000, 3000)
+    numbers.assert_true()
 
 
 def test_a_number_whose_violation_nobody_committed_is_looked_up_in_its_tile(spark):

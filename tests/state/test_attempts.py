@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from lakeproof.config import StoreSettings
@@ -31,6 +33,12 @@ def test_what_is_larger_than_all_that_follows_is_not_written_again(rows, merged)
     assert to_merge(log) == tuple(log[len(log) - merged :])
 
 
+def test_tiles_are_not_written_again_though_all_that_follows_is_larger():
+    tiles = Attempt(1, "tiles", 1, is_tiled=True)
+    singles = parts(*[10] * (ATTEMPTS_MAX - 1))
+    assert to_merge([tiles, *singles]) == tuple(singles)
+
+
 def test_a_thousand_equal_batches_write_each_row_a_few_times():
     log, written = parts(100_000), 0
     for number in range(2, 1002):
@@ -46,7 +54,9 @@ def test_a_thousand_equal_batches_write_each_row_a_few_times():
 def test_an_attempt_survives_as_text_and_names_its_rows():
     attempt = Attempt(7, "0123abcd", 5)
     again = Attempt.from_text(attempt.to_text())
-    assert (again, again.rows) == (attempt, 5)
+    assert (again, again.rows, again.is_tiled) == (attempt, 5, False)
+    tiled = replace(attempt, is_tiled=True)
+    assert Attempt.from_text(tiled.to_text()).is_tiled
     assert is_named([attempt]) == "batch_seq IN (7) AND token IN ('0123abcd')"
     assert is_named([]) == "false"
 

@@ -6,11 +6,11 @@ from datetime import datetime, timedelta
 import pytest
 
 from lakeproof.config import StoreSettings
-from lakeproof.errors import AlreadyRunningError
+from lakeproof.errors import AlreadyRunningError, TableMovedError
 from lakeproof.model.names import TableName
 from lakeproof.model.position import Position
 from lakeproof.state.intent_log import IntentLog
-from lakeproof.state.leases import Claimant, IntentStatus, TableMovedError, withdrawn
+from lakeproof.state.leases import Claimant, IntentStatus, withdrawn
 from lakeproof.state.spark_store import SparkStore
 from lakeproof.state.store import TableWork
 

@@ -12,11 +12,12 @@ from lakeproof.model.position import Position
 class Distance:
     """What lies between a mark and the head.
 
-    `problem` says why the changes after the mark are not to be had; '' if nothing is known against
-    it. Else `commits` counts those after it. The oldest thing that a run needs for them is from
-    `since`, and the table keeps such things for `kept_for`. `unreadable` says why the table itself
-    is not to be had, so that nothing else is known. `table` is the name of a table that is only
-    referred to by the rule, '' if it is the checked one.
+    `problem` says why the changes after the mark are not to be had, or not for every rule; '' if
+    nothing is known against it. Where they are to be had, `commits` counts those after it. The
+    oldest thing that a run needs for them is from `since`, and the table keeps such things for
+    `kept_for`. `unreadable` says why the table itself is not to be had, so that nothing else is
+    known. `table` is the name of a table that is only referred to by the rule, '' if it is the
+    checked one.
     """
 
     problem: str = ""

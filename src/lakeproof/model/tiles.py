@@ -9,14 +9,16 @@ from __future__ import annotations
 from lakeproof.model.canonical import encode_key
 from lakeproof.model.weighing import KEY_HASH, Side
 
-_BITS = 6
-TILE_KEYS = 1 << _BITS
+TILE_BITS = 6
+"""A tile is one 64-bit word: 2 ** 6 neighbouring keys."""
+
+TILE_KEYS = 1 << TILE_BITS
 _LAST = TILE_KEYS - 1
 
 
 def tile_of(number: str) -> str:
     """Where the tile of a number begins; also of a negative one."""
-    return f"shiftleft(shiftright({number}, {_BITS}), {_BITS})"
+    return f"shiftleft(shiftright({number}, {TILE_BITS}), {TILE_BITS})"
 
 
 def bit_of(number: str) -> str:

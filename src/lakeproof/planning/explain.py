@@ -14,6 +14,7 @@ from typing import TypeAlias
 from lakeproof.model.printable import counted, printable
 from lakeproof.model.reading import Mark, Mode
 from lakeproof.model.rule import RejectedRule, Rule
+from lakeproof.model.weighing import WeighKind
 from lakeproof.planning.bad_rows import bad_rows_sql
 from lakeproof.planning.pairs.steps import CompareStep, PairStep
 from lakeproof.planning.parts import part_of
@@ -28,6 +29,7 @@ from lakeproof.planning.plan import (
     ValueStep,
 )
 from lakeproof.planning.read_mode import Part, Share
+from lakeproof.planning.weights import keyed_of
 
 _Beside: TypeAlias = QueryStep | MeasureStep | ValueStep | CallStep | PairStep
 _WithSql: TypeAlias = QueryStep | MeasureStep | ValueStep
@@ -54,14 +56,29 @@ def total_actions(plan: Plan) -> int:
 
 
 def _actions(table: TablePlan) -> int:
-    """Those of the rules that are evaluated whole, and one for each share of weighed rows."""
+    """Those of the rules that are evaluated whole, of each share of changes, and of the rebuild.
+
+    Rules are rebuilt together, whatever the reasons.
+    """
     whole = _whole_part(table)
-    weighed = [share for share in table.reads if _is_weighed(share)]
-    return (whole.actions if whole else 0) + len(weighed)
+    changes = _shares(table, Part.CHANGES)
+    return (whole.actions if whole else 0) + len(changes) + _rebuilding_actions(table)
 
 
-def _is_weighed(share: Share) -> bool:
-    return share.part in {Part.CHANGES, Part.REBUILD}
+def _rebuilding_actions(table: TablePlan) -> int:
+    """One weighs all rows; one more looks at keys that tiles may tell."""
+    rebuilt = {name for share in _shares(table, Part.REBUILD) for name in share.rule_ids}
+    kinds = table.weighed
+    tileable = {
+        name
+        for name, rows in keyed_of(table).items()
+        if rows.number_sql and kinds[name] is WeighKind.UNIQUE
+    }
+    return int(bool(rebuilt)) + int(not rebuilt.isdisjoint(tileable))
+
+
+def _shares(table: TablePlan, part: Part) -> list[Share]:
+    return [share for share in table.reads if share.part is part]
 
 
 def _whole_part(table: TablePlan) -> TablePlan | None:
@@ -183,10 +200,13 @@ def _step_nodes(table: TablePlan) -> Iterable[_Node]:
 def _share_node(table: TablePlan, share: Share) -> _Node:
     """Rules that are read alike: from where to where, and why."""
     until = str(table.pinned.position) if table.pinned.position else "the present rows"
+    is_told_above = share in _shares(table, Part.REBUILD)[1:]
+    rebuilding = counted(_rebuilding_actions(table), "action")
     what = {
         Part.STILL: "nothing to read",
         Part.CHANGES: f"changes from {_mark_text(share.since)} to {until}, 1 action",
-        Part.REBUILD: f"rebuilt from the whole table at {until}, 1 action",
+        Part.REBUILD: f"rebuilt from the whole table at {until}, "
+        + ("with those above" if is_told_above else rebuilding),
         Part.WHOLE: "evaluated over the whole table, below",
     }[share.part]
     names = _names_in(table, share)

@@ -8,13 +8,11 @@ from dataclasses import replace
 from lakeproof.checks.kinds import NullPolicy
 from lakeproof.model.column import Column, TypeFamily
 from lakeproof.model.names import quote
+from lakeproof.model.tiles import TILE_BITS
 from lakeproof.planning.keyed_rows import NOWHERE, all_present, keyed_rows
 from lakeproof.planning.places import column_sql
 from lakeproof.planning.plan import KeyStep, KeyStrategy
 from lakeproof.planning.tables import PinnedTable
-
-_TILE_BITS = 6
-"""A tile is one 64-bit word: 2 ** 6 neighbouring keys."""
 
 _NARROW_COLUMNS_MAX = 3
 
@@ -28,7 +26,7 @@ def choose_strategy(columns: Sequence[Column], nulls: NullPolicy) -> KeyStrategy
     families = [column.family for column in columns]
     if (
         nulls is NullPolicy.DISTINCT  # a tile has no place for a NULL
-        and len(columns) <= _TILE_BITS
+        and len(columns) <= TILE_BITS
         and all(family in {TypeFamily.INTEGER, TypeFamily.DATE} for family in families)
     ):
         return KeyStrategy.TILED
@@ -129,8 +127,8 @@ def _tile(columns: Sequence[Column]) -> tuple[str, str]:
     negative ones too, dense or not. The last column gets the most bits: in a composite key it
     is the running number within the first.
     """
-    bits = [_TILE_BITS // len(columns)] * len(columns)
-    bits[-1] += _TILE_BITS - sum(bits)
+    bits = [TILE_BITS // len(columns)] * len(columns)
+    bits[-1] += TILE_BITS - sum(bits)
     coordinates, place, shift = [], [], 0
     for column, width in reversed(list(zip(columns, bits, strict=True))):
         value = _whole_number(column)

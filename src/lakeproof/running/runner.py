@@ -22,7 +22,7 @@ from typing import TypeVar
 
 from lakeproof import faults
 from lakeproof.engines.engine import Engine
-from lakeproof.errors import ConfigError, short_message
+from lakeproof.errors import ConfigError, TableMovedError, short_message
 from lakeproof.model.names import TableName
 from lakeproof.model.outcome import CheckResult
 from lakeproof.model.pairing import PairFound
@@ -38,7 +38,6 @@ from lakeproof.running.repeating import positions_said, says_the_same, stands_at
 from lakeproof.running.result_draft import RunLabels
 from lakeproof.running.retiring import retired_rules, retiring_moves
 from lakeproof.running.time_budget import TimeBudget
-from lakeproof.state.leases import TableMovedError
 from lakeproof.state.quarantine import Quarantine
 from lakeproof.state.store import Batch, RuleProgress, Store, TableWork
 

@@ -129,11 +129,10 @@ class Shares:
         return Share(Part.CHANGES, (), reason, since=known.mark)
 
     def _changes_reason(self, since: Mark) -> str:
-        reading, why, parts = self._reading(self._source, since), self._read.choice.reason, ""
-        if reading.outcome is Readable.SPLIT:
-            why = reading.reason
-            parts = f", in {len(reading.at) + 1} parts" if reading.at else ""
-        return f"changes after {_place(since)}{parts}: {why}"
+        reading = self._reading(self._source, since)
+        is_split = reading.outcome is Readable.SPLIT
+        why = reading.reason if is_split else self._read.choice.reason
+        return f"changes after {_place(since)}: {why}"
 
     def _across(self, reading: Reading, rule_id: str, *, of_parent: bool) -> Reading:
         """A split as it is for one rule: a gap if a column that it reads is not what it was."""

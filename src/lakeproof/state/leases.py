@@ -14,16 +14,12 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 
-from lakeproof.errors import AlreadyRunningError
+from lakeproof.errors import AlreadyRunningError, TableMovedError
 from lakeproof.model.names import TableName
 from lakeproof.model.position import Position
 from lakeproof.state.store import Batch, TableWork
 
 HeadOf = Callable[[TableName], Position | None]
-
-
-class TableMovedError(AlreadyRunningError):
-    """A table was written to after the run had planned; planned again, the run may begin."""
 
 
 class IntentStatus(StrEnum):

@@ -14,7 +14,7 @@ from lakeproof.engines.spark.problems import unreadable_table
 from lakeproof.errors import LakeproofError
 from lakeproof.model.distance import Distance
 from lakeproof.model.names import TableName
-from lakeproof.model.reading import Mark, Mode, Readable
+from lakeproof.model.reading import Mark, Mode, Readable, Reading
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -50,15 +50,16 @@ def _distance_of(spark: SparkSession, table: TableName, mark: Mark, mode: str) -
         return Distance(other)
     if mark.position == head.position:
         return Distance(head=head.position, commits=0)
-    gap = _gap(spark, table, mark) if mode == Mode.CDF else ""
-    if gap or mark.position is None:
-        return Distance(gap, head.position)
+    reading = _reading(spark, table, mark) if mode == Mode.CDF else Reading(Readable.OK)
+    problem = _problem(reading)
+    if reading.outcome is Readable.GAP or mark.position is None:
+        return Distance(problem, head.position)
     read = _behind_on_delta if head.format == "delta" else _behind_on_iceberg
     commits, since = read(spark, table, head, mark)
     if mode != Mode.CDF:  # no other mode goes back into the history
         return Distance("", head.position, commits)
     kept_for = _kept_for(head.format, _properties(spark, head.branch_of or table))
-    return Distance("", head.position, commits, since, kept_for)
+    return Distance(problem, head.position, commits, since, kept_for)
 
 
 def _why_another(head: TableHead, mark: Mark, mode: str) -> str:
@@ -73,14 +74,21 @@ def _why_another(head: TableHead, mark: Mark, mode: str) -> str:
     return "" if head.position else "the table has no snapshot any more"
 
 
-def _gap(spark: SparkSession, table: TableName, mark: Mark) -> str:
-    """Why the changes after the mark are not to be had, as a run would find out; '' if they are."""
+def _reading(spark: SparkSession, table: TableName, mark: Mark) -> Reading:
+    """Whether the changes after the mark are to be had, as a run would find out."""
     engine = SparkEngine(spark)
     source = engine.change_source(engine.pin(table, ()), Mode.CDF, TableSettings(), None)
     try:
-        reading = source.can_read(mark)
+        return source.can_read(mark)
     finally:
         source.release()
+
+
+def _problem(reading: Reading) -> str:
+    """Why not every rule can follow the changes; '' if nothing is known against it."""
+    if reading.outcome is Readable.SPLIT and reading.altered:
+        names = ", ".join(sorted(reading.altered))
+        return f"{reading.reason}, which rules that read {names} cannot follow"
     return reading.reason if reading.outcome is Readable.GAP else ""
 
 

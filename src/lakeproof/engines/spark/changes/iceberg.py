@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from lakeproof.engines.engine import Rows
-from lakeproof.engines.spark.changes.iceberg_columns import altered_since
+from lakeproof.engines.spark.changes.iceberg_columns import columns_since
 from lakeproof.engines.spark.changes.pinned_source import (
     EMPTY,
     KEEP_ROWS,
@@ -20,8 +20,6 @@ from lakeproof.engines.spark.changes.pinned_source import (
     PinnedSource,
     gap,
 )
-from lakeproof.engines.spark.columns import columns_of
-from lakeproof.engines.spark.flavour import is_connect
 from lakeproof.engines.spark.pinning import TableHead, pinned_relation, table_of
 from lakeproof.errors import short_message
 from lakeproof.model.names import TableName
@@ -151,9 +149,9 @@ class IcebergChanges(PinnedSource):
             return gap("not_ancestor", f"it was rolled back or replaced: {start} is not part of it")
         changing = [snapshot for snapshot in path if snapshot.operation != _REWRITE]
         self._rows_changed[since] = sum(snapshot.rows for snapshot in changing)
-        if self._columns_changed(start):
-            altered = altered_since(self._spark, self._pinned, start)
-            return altered or gap("schema_changed", f"its columns changed after snapshot {start}")
+        columns = columns_since(self._spark, self._pinned, start)
+        if columns.outcome is not Readable.OK:
+            return columns
         return None if changing else EMPTY
 
     def _snapshots(self) -> Mapping[int, _Snapshot]:
@@ -178,41 +176,7 @@ class IcebergChanges(PinnedSource):
             return gap("delete_files", _DELETE_FILES)
         return gap("unreadable", short_message(RuntimeError(refused)))
 
-    def _columns_changed(self, start: int) -> bool:
-        """Whether values of then would be read by other columns now.
-
-        The changelog is read by the columns of today. One that was dropped and added again has
-        the same name, and none of the values.
-        """
-        ids = _schema_ids(self._spark, table_of(self._pinned), start)
-        if ids is not None:
-            return ids[0] != ids[1]
-        then = self._spark.sql(
-            f"SELECT * FROM {table_of(self._pinned)} VERSION AS OF {start}"
-        ).schema
-        return {(column.name, column.type_text) for column in columns_of(then)} != {
-            (column.name, column.type_text) for column in self._pinned.columns
-        }
-
 
 def _are_two(ours: str, theirs: str) -> bool:
     """Whether two ids are of two tables; on Connect there is no id but the name."""
     return ours != theirs and not any(one.startswith("name:") for one in (ours, theirs))
-
-
-def _schema_ids(spark: SparkSession, table: str, start: int) -> tuple[int, int] | None:
-    """The schemas of a snapshot and of the table's head; None if they cannot be told.
-
-    SQL shows neither; what Connect can see are the schemas of recent snapshots.
-    """
-    if is_connect(spark):
-        rows = spark.sql(
-            "SELECT latest_snapshot_id AS snapshot_id, latest_schema_id AS schema_id "
-            f"FROM {table}.metadata_log_entries ORDER BY timestamp"
-        ).collect()
-        known: Mapping[int, int] = {row["snapshot_id"]: row["schema_id"] for row in rows}
-        return (known[start], rows[-1]["schema_id"]) if start in known else None
-    iceberg = spark._jvm.org.apache.iceberg.spark.Spark3Util  # type: ignore[union-attr]  # noqa: SLF001
-    loaded = iceberg.loadIcebergTable(spark._jsparkSession, table)  # noqa: SLF001
-    schema_id = loaded.snapshot(start).schemaId()
-    return None if schema_id is None else (schema_id, loaded.schema().schemaId())

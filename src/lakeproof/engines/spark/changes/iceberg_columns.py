@@ -10,6 +10,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from lakeproof.engines.spark.changes.pinned_source import READABLE, gap
+from lakeproof.engines.spark.columns import columns_of
 from lakeproof.engines.spark.flavour import is_connect
 from lakeproof.engines.spark.pinning import table_of
 from lakeproof.model.reading import Readable, Reading
@@ -27,19 +29,65 @@ _NAME_MAPPING = "schema.name-mapping.default"
 _Field = Mapping[str, Any]
 
 
-def altered_since(spark: SparkSession, pinned: PinnedTable, start: int) -> Reading | None:
-    """What has become of the columns since a snapshot; None where nobody can tell.
+def columns_since(spark: SparkSession, pinned: PinnedTable, start: int) -> Reading:
+    """What has become of the columns since a snapshot: nothing, a split, or a gap.
 
-    On Connect the schemas are out of reach. A snapshot that is older than the table's schema is
-    read by other columns than its changelog.
+    Schemas are told by their ids: a column that was dropped and added again has the same name, and
+    none of the values. Which columns are others nobody can tell on Connect, where the schemas are
+    out of reach: a gap.
+    """
+    loaded = None if is_connect(spark) else _loaded(spark, table_of(pinned))
+    if loaded is None:
+        then, now = _logged_ids(spark, table_of(pinned), start)
+    else:
+        then, now = loaded.snapshot(start).schemaId(), loaded.schema().schemaId()
+    is_same = _has_same_types(spark, pinned, start) if then is None else then == now
+    if is_same:
+        return READABLE
+    split = None if loaded is None else _split(spark, pinned, loaded, start)
+    return split or gap("schema_changed", f"its columns changed after snapshot {start}")
+
+
+def _loaded(spark: SparkSession, table: str) -> Any:  # noqa: ANN401 (Iceberg's own object)
+    iceberg = spark._jvm.org.apache.iceberg.spark.Spark3Util  # type: ignore[union-attr]  # noqa: SLF001
+    return iceberg.loadIcebergTable(spark._jsparkSession, table)  # noqa: SLF001
+
+
+def _logged_ids(spark: SparkSession, table: str, start: int) -> tuple[int | None, int]:
+    """The schemas of a snapshot, if it is a recent one, and of the table's head."""
+    rows = spark.sql(
+        "SELECT latest_snapshot_id AS snapshot_id, latest_schema_id AS schema_id "
+        f"FROM {table}.metadata_log_entries ORDER BY timestamp"
+    ).collect()
+    known: Mapping[int, int] = {row["snapshot_id"]: row["schema_id"] for row in rows}
+    return known.get(start), rows[-1]["schema_id"]
+
+
+def _has_same_types(spark: SparkSession, pinned: PinnedTable, start: int) -> bool:
+    """Whether the columns of a snapshot look like the present ones; where there are no ids."""
+    then = spark.sql(f"SELECT * FROM {table_of(pinned)} VERSION AS OF {start}").schema
+    return {(column.name, column.type_text) for column in columns_of(then)} == {
+        (column.name, column.type_text) for column in pinned.columns
+    }
+
+
+def _split(
+    spark: SparkSession,
+    pinned: PinnedTable,
+    loaded: Any,  # noqa: ANN401 (Iceberg's own object)
+    start: int,
+) -> Reading | None:
+    """Which columns are not what they were; None where files do not tell them by their ids.
+
+    A snapshot that is older than the table's schema is read by other columns than its changelog.
     """
     assert pinned.position is not None  # noqa: S101 (who asks has looked)
-    if is_connect(spark):
+    ids = [loaded.snapshot(place).schemaId() for place in (start, pinned.position.value)]
+    if None in ids or ids[1] != loaded.schema().schemaId() or _NAME_MAPPING in loaded.properties():
         return None
-    found = _schemas(spark, table_of(pinned), start, pinned.position.value)
-    if found is None:
-        return None
-    then, now = found
+    parser = spark._jvm.org.apache.iceberg.SchemaParser  # type: ignore[union-attr]  # noqa: SLF001
+    schemas = [json.loads(parser.toJson(loaded.schemas().get(number))) for number in ids]
+    then, now = (schema["fields"] for schema in schemas)
     if [field["name"] for field in now] != [column.name for column in pinned.columns]:
         return None
     widened = {field["name"] for field in now if _is_widened(field, then)}
@@ -50,22 +98,6 @@ def altered_since(spark: SparkSession, pinned: PinnedTable, start: int) -> Readi
         altered=frozenset(altered),
         widened=frozenset(widened),
     )
-
-
-def _schemas(
-    spark: SparkSession, table: str, start: int, end: int
-) -> tuple[Sequence[_Field], Sequence[_Field]] | None:
-    """The columns of two snapshots, if those of the second are the table's present ones."""
-    iceberg = spark._jvm.org.apache.iceberg  # type: ignore[union-attr]  # noqa: SLF001
-    session = spark._jsparkSession  # noqa: SLF001
-    loaded = iceberg.spark.Spark3Util.loadIcebergTable(session, table)
-    if _NAME_MAPPING in loaded.properties():
-        return None
-    ids = [loaded.snapshot(place).schemaId() for place in (start, end)]
-    if None in ids or ids[1] != loaded.schema().schemaId():
-        return None
-    then, now = (iceberg.SchemaParser.toJson(loaded.schemas().get(number)) for number in ids)
-    return json.loads(then)["fields"], json.loads(now)["fields"]
 
 
 def _is_widened(field: _Field, then: Sequence[_Field]) -> bool:
