@@ -90,6 +90,7 @@ def test_an_iceberg_table_keeps_changes_as_long_as_the_snapshot_they_begin_at(sp
     told = f"its columns changed after snapshot {mark.position.value}"
     assert altered.problem == f"{told}, which rules that read b cannot follow"
     assert (altered.commits, altered.kept_for) == (3, timedelta(hours=1))
+    spark.sql(f"ALTER TABLE {table.sql} RENAME COLUMN b TO a")
     spark.sql(f"CALL iceberg.system.rollback_to_snapshot('{table}', {mark.position.value})")
     head = Mark(mark.table_id, found.head)
     rolled_back = distance_of(spark, table, head, Mode.CDF).problem
