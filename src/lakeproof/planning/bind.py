@@ -26,7 +26,7 @@ from lakeproof.errors import CheckDefinitionError, UnsafeSqlError
 from lakeproof.model.column import Column, TypeFamily, folded
 from lakeproof.model.names import TableName, quote
 from lakeproof.model.rule import Rule
-from lakeproof.planning.fuse import within
+from lakeproof.planning.fuse import not_pushed_down, within
 from lakeproof.planning.key_sql import key_step
 from lakeproof.planning.linear import measurement
 from lakeproof.planning.pairs.binding import bind_pair
@@ -78,7 +78,7 @@ class RuleBinder:
     def vetted_scope(self, pinned: PinnedTable, condition: str, where: str) -> str:
         """A user's condition as it may stand in a WHERE clause, after it was found harmless."""
         columns = self._vetted(pinned, condition, where)
-        return _not_pushed_down(condition) if any(map(_holds_floats, columns)) else condition
+        return not_pushed_down(condition) if any(map(_holds_floats, columns)) else condition
 
     def bind(  # noqa: PLR0911 (one for each shape of check)
         self, pinned: PinnedTable, rule: Rule, scope: str, number: int
@@ -133,7 +133,7 @@ class RuleBinder:
         columns = [place.column for place in places]
         violates = check.row_violates(columns, rule.arguments, self.now).sql(DIALECT)
         if any(map(_holds_floats, vetted)):
-            violates = _not_pushed_down(violates)
+            violates = not_pushed_down(violates)
         observed = observed_sql(pinned, shown)
         if not places or not places[0].loops:
             return Tally(rule.rule_id, alias, violates, scope, observed)
@@ -309,15 +309,6 @@ def _holds_floats(column: Column) -> bool:
     """Whether floating point numbers stand in the column, or anywhere inside it."""
     inside = [*column.fields, *(part for part in (column.element, column.map_key) if part)]
     return column.family is TypeFamily.FLOAT or any(map(_holds_floats, inside))
-
-
-def _not_pushed_down(condition: str) -> str:
-    """The condition as Spark must evaluate it itself.
-
-    Pushed down, Iceberg's file statistics would drop NaN, and -0.0 where 0.0 is asked for. An
-    array is never pushed down. (greatest() would be, and breaks Spark on AND.)
-    """
-    return f"array_contains(array(\n{condition}\n), true)"
 
 
 def _refuse_elements(rule: Rule, places: Sequence[Place]) -> None:

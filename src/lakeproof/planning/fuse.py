@@ -21,6 +21,16 @@ def within(scope: str, condition: str = "") -> str:
     return f"(\n{scope}\n) AND ({condition})" if condition else f"(\n{scope}\n)"
 
 
+def not_pushed_down(condition: str) -> str:
+    """The condition as Spark must evaluate it itself, row by row.
+
+    Pushed down, Iceberg's file statistics would drop NaN, and -0.0 where 0.0 is asked for; so
+    would those of rows that Spark holds in memory drop NaN. An array is never pushed down.
+    (greatest() would be, and breaks Spark on AND.)
+    """
+    return f"array_contains(array(\n{condition}\n), true)"
+
+
 def fuse(
     pinned: PinnedTable,
     scopes: Mapping[str, str],

@@ -18,7 +18,7 @@ from lakeproof.model.rule import Rule
 from lakeproof.model.standing import Measured, Standing
 from lakeproof.model.weighing import KEY_HASH, WEIGHT, Side, WeighKind
 from lakeproof.planning.clock import user_sql_of
-from lakeproof.planning.fuse import narrow, within
+from lakeproof.planning.fuse import narrow, not_pushed_down, within
 from lakeproof.planning.keyed_rows import row_near_sql
 from lakeproof.planning.number_tiles import outside_sql, tiled_rows
 from lakeproof.planning.plan import (
@@ -66,7 +66,7 @@ def _selected(items: Sequence[str], relation: str) -> str:
 def bad_rows_sql(plan: TablePlan, rule_ids: Collection[str], relation: str) -> str:
     """The rows that break one of these rules; '' if none of them is about single rows."""
     tallies = narrow(plan, frozenset(rule_ids)).tallies
-    return f"SELECT * FROM {relation}\nWHERE {_is_bad(tallies)}" if tallies else ""
+    return f"SELECT * FROM {relation}\nWHERE {not_pushed_down(_is_bad(tallies))}" if tallies else ""
 
 
 def beside_sql(plan: TablePlan, relation: str, bad: str) -> str:
