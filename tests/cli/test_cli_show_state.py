@@ -134,7 +134,10 @@ def test_a_position_that_soon_expires_is_warned_of():
         mark = Mark("uuid", Position("delta", 1))
         return RuleStand(table, "r", "id", mode, mark, None, MOMENT_FIRST, "run", 1, 1, distance)
 
+    altered = "its columns changed at version 2, which rules that read a cannot follow"
     stands = [
+        stand("altered", Distance(altered, None, 2, now - timedelta(days=3), week)),
+        stand("altered_old", Distance(altered, None, 2, now - timedelta(days=4), week)),
         stand("fresh", Distance("", None, 2, now - timedelta(days=3), week)),
         stand("old", Distance("", None, 2, now - timedelta(days=4), week)),
         stand("over", Distance("", None, 2, now - timedelta(days=14), week)),
@@ -152,7 +155,8 @@ def test_a_position_that_soon_expires_is_warned_of():
     assert dropped == "table dropped does not exist; a run can evaluate none of its rules"
     assert lost == "table lost does not exist; a run can evaluate none of its rules"
     warned = {text.partition(":")[0]: text for text in expiring}
-    assert set(warned) == {"old", "over", "gone"}
+    assert set(warned) == {"altered_old", "old", "over", "gone"}
+    assert "57.14 % of the 7 days" in warned["altered_old"]
     assert "57.14 % of the 7 days" in warned["old"]
     assert "200 % of the 7 days" in warned["over"]
     assert "its snapshot has expired; the next run rebuilds" in warned["gone"]

@@ -119,21 +119,21 @@ def test_a_range_without_feed_or_with_other_columns_is_a_gap(spark, new_table):
         f"ALTER TABLE {table} ADD COLUMN v STRING AFTER id",
     )
     # The columns of versions 3 and 6 have the same names, and row 1 had another v when it came.
-    assert split_of(spark, table, 3) == ((4,), {"v"}, set())
+    assert split_of(spark, table, 3) == ((4,), {"v"}, set(), set())
     commit(
         spark,
         f"ALTER TABLE {table} RENAME COLUMN v TO w",
         f"INSERT INTO {table} VALUES (3, 'c', 3)",
     )
-    assert split_of(spark, table, 6) == ((7,), {"w"}, set())
+    assert split_of(spark, table, 6) == ((7,), {"v"}, set(), {"w"})
 
 
 def split_of(spark, table, at):
-    """Where the range from a version on is cut, and which columns are not what they were."""
+    """Where the range from a version on is cut, and what has become of columns."""
     source = source_of(spark, table)
     reading = source.can_read(since(source, at))
     assert reading.outcome is Readable.SPLIT, reading
-    return reading.at, set(reading.altered), set(reading.widened)
+    return reading.at, set(reading.altered), set(reading.widened), set(reading.added)
 
 
 def weighed_in_parts(spark, table, at):
@@ -166,7 +166,7 @@ def test_a_range_is_read_in_parts_by_the_columns_of_each_and_given_the_present_o
         f"UPDATE {table} SET n = 7 WHERE id = 3",
         f"ALTER TABLE {table} RENAME COLUMN w TO v",
     )
-    assert split_of(spark, table, 1) == ((3, 5, 7, 10), {"n"}, {"id"})
+    assert split_of(spark, table, 1) == ((3, 5, 7, 10), {"n"}, {"id"}, set())
     assert weighed_in_parts(spark, table, 1) == {
         (1, "a", None): -1,
         (1, "A", None): 1,
@@ -175,8 +175,8 @@ def test_a_range_is_read_in_parts_by_the_columns_of_each_and_given_the_present_o
         (3, "c", None): -1,
         (3, "c", 7): 1,
     }
-    assert split_of(spark, table, 4) == ((5, 7, 10), {"n", "v"}, {"id"})
-    assert split_of(spark, table, 9) == ((10,), {"v"}, set())
+    assert split_of(spark, table, 4) == ((5, 7, 10), {"n", "w"}, {"id"}, {"v"})
+    assert split_of(spark, table, 9) == ((10,), {"w"}, set(), {"v"})
     assert weighed_in_parts(spark, table, 9) == {}
     assert told(source_of(spark, table), 10) == "empty"
     reading = source_of(spark, table).can_read(since(source_of(spark, table), 5))
@@ -197,7 +197,7 @@ def test_parts_are_of_columns_whatever_lies_inside_of_them(spark, new_table):
         f"ALTER TABLE {table} DROP COLUMN pair.a",
         f"DELETE FROM {table} WHERE id = 1",
     )
-    assert split_of(spark, table, 1) == ((3,), {"pair"}, set())
+    assert split_of(spark, table, 1) == ((3,), {"pair"}, set(), set())
     source = source_of(spark, table)
     rows = [
         (one["id"], one["list"], one[WEIGHT])
@@ -219,7 +219,7 @@ def test_what_cannot_be_read_in_parts_is_a_gap(spark, new_table, monkeypatch):
     )
     # Without column mapping Delta reads every commit by the columns of today.
     assert told(source_of(spark, table), 1) == "schema_changed"
-    assert split_of(spark, table, 2) == ((3,), set(), {"id"})
+    assert split_of(spark, table, 2) == ((3,), set(), {"id"}, set())
     assert weighed_in_parts(spark, table, 2) == {(5000000000, "c"): 1}
 
     table = new_table("restored", properties=f"{WITH_FEED}, {MAPPED}")
@@ -251,7 +251,7 @@ def test_columns_that_may_be_null_from_now_on_are_read_in_one_range(spark, new_t
     )
     assert told(source_of(spark, table), 1) == "ok"
     commit(spark, f"ALTER TABLE {table} RENAME COLUMN v TO w", f"DELETE FROM {table} WHERE id = 1")
-    assert split_of(spark, table, 1)[1:] == ({"w"}, set())
+    assert split_of(spark, table, 1)[1:] == ({"v"}, set(), {"w"})
     assert weighed_in_parts(spark, table, 1) == {(None, "b"): 1, (1, "a"): -1}
 
 

@@ -181,11 +181,11 @@ def test_other_columns_are_told_by_their_ids_once_there_is_a_snapshot_of_them(sp
 
 
 def split_of(spark, table, at):
-    """Which columns are not what they were at a snapshot."""
+    """What has become of columns since a snapshot: altered, widened, added."""
     source = source_of(spark, table)
     reading = source.can_read(since(source, at))
     assert reading.outcome is Readable.SPLIT, reading
-    return set(reading.altered), set(reading.widened)
+    return set(reading.altered), set(reading.widened), set(reading.added)
 
 
 def test_the_changelog_has_the_values_of_altered_columns_by_their_ids(spark, new_table):
@@ -205,10 +205,10 @@ def test_the_changelog_has_the_values_of_altered_columns_by_their_ids(spark, new
         f"UPDATE {table} SET n = 7 WHERE id = 3",
     )
     middle = head(spark, table)
-    assert split_of(spark, table, first) == ({"w", "n", "pair"}, {"id"})
+    assert split_of(spark, table, first) == ({"v", "n", "pair"}, {"id"}, {"w"})
     commit(spark, f"ALTER TABLE {table} RENAME COLUMN w TO v")
     insert(spark, table, "(6, 'y', NULL, 8)")
-    assert split_of(spark, table, first) == ({"n", "pair"}, {"id"})
+    assert split_of(spark, table, first) == ({"n", "pair"}, {"id"}, set())
     source = source_of(spark, table)
     (rows,) = source.changes(since(source, first))
     found = Counter()
@@ -224,14 +224,14 @@ def test_the_changelog_has_the_values_of_altered_columns_by_their_ids(spark, new
         (3, "c", 7): 1,
         (6, "y", 8): 1,
     }
-    assert split_of(spark, table, middle) == ({"v"}, set())
+    assert split_of(spark, table, middle) == ({"w"}, set(), {"v"})
     commit(
         spark,
         f"ALTER TABLE {table} ALTER COLUMN v COMMENT 'a word'",
         "CALL iceberg.system.rewrite_data_files(table => 'iceberg_changes.altered', "
         "options => map('rewrite-all', 'true'))",
     )
-    assert split_of(spark, table, source.until.position.value) == (set(), set())
+    assert split_of(spark, table, source.until.position.value) == (set(), set(), set())
     # Files without ids are read by names, and these go from one column to another.
     commit(spark, f"ALTER TABLE {table} SET TBLPROPERTIES ('schema.name-mapping.default' = '[]')")
     assert told(source_of(spark, table), first) == "schema_changed"

@@ -75,6 +75,11 @@ def test_a_split_is_refused_for_rules_that_read_a_column_that_was_altered_and_fo
     for name in ("a_known", "a_unique"):
         with pytest.raises(ConfigError, match="its columns changed at version 8, a among them"):
             parts({name: known[name]}, altered)
+    # A rule that names no column would read one that is new.
+    added = replace(split, added=frozenset({"a"}))
+    assert parts({"rows": known["rows"]}, added)["rows"] is Part.CHANGES
+    with pytest.raises(ConfigError, match="a among them"):
+        parts({"a_known": known["a_known"]}, added)
     # No rule here has SQL of a user's in it, to which the type would matter.
     widened = replace(split, widened=frozenset({"a"}))
     assert parts(known, widened)["a_known"] is Part.CHANGES

@@ -28,6 +28,11 @@ class Distance:
     unreadable: str = ""
     table: str = ""
 
+    @property
+    def is_gap(self) -> bool:
+        """Whether no rule can follow: where some can, what lies between was counted."""
+        return bool(self.problem) and self.commits is None
+
     def used(self, now: datetime) -> float | None:
         """The share of the time that is over; above 1 they may be gone. None if it does not run."""
         if self.since is None or not self.kept_for:

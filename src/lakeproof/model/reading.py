@@ -107,9 +107,10 @@ class Reading:
 
     `code` names the cause of a gap in one word (`feed_off`, `expired`, ...), `reason` tells it.
 
-    Of a split, `at` are the versions at which new parts begin, if it is read in parts. A column in
-    `altered`, by its present name, is not what had that name at the mark: rows that nobody touched
-    may have another value in it. One that was `widened` has the same whole numbers in a wider type.
+    Of a split, `at` are the versions at which new parts begin, if it is read in parts. What has a
+    name in `altered` is not what had it at the mark, or is gone: rows that nobody touched may have
+    another value in it. A column that was `widened` has the same whole numbers in a wider type. Of
+    one that was `added` there was none by that name: rules that stood there do not name it.
     """
 
     outcome: Readable
@@ -118,3 +119,4 @@ class Reading:
     at: tuple[int, ...] = ()
     altered: frozenset[str] = frozenset()
     widened: frozenset[str] = frozenset()
+    added: frozenset[str] = frozenset()

@@ -73,7 +73,7 @@ def warnings_of(stands: Iterable[RuleStand], now: datetime) -> list[str]:
             found[table] = f"{distance.unreadable}; a run can evaluate {which}"
         elif stand.mode == "snapshot":
             continue
-        elif distance.problem:
+        elif distance.is_gap:
             found[table] = f"{table}: {distance.problem}; the next run rebuilds"
         elif used is not None and used > WARN_ABOVE:
             found.setdefault(

@@ -138,7 +138,7 @@ class Shares:
         """A split as it is for one rule: a gap if a column that it reads is not what it was."""
         plan = self._read.plan
         read = parent_columns_read if of_parent else columns_read
-        found = reading.altered
+        found = reading.altered | reading.added
         # Its values are the same; what a user's SQL makes of them may hang on their type.
         rules = [rule for rule in plan.rules if rule.rule_id == rule_id]
         if any(any(user_sql_of(rule)) for rule in rules):

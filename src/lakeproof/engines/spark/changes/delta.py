@@ -216,4 +216,5 @@ def _split(found: AlteredRange) -> Reading:
         at=found.at,
         altered=found.altered,
         widened=found.widened,
+        added=found.added,
     )

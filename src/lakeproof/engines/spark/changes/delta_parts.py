@@ -53,13 +53,14 @@ class FeedPart:
 class AlteredRange:
     """The parts of a range, where they begin, and which present columns are not what they were.
 
-    `altered` and `widened` are those of `Reading`.
+    `altered`, `widened` and `added` are those of `Reading`.
     """
 
     parts: Sequence[FeedPart]
     at: tuple[int, ...]
     altered: frozenset[str]
     widened: frozenset[str]
+    added: frozenset[str]
 
 
 def altered_range(
@@ -78,6 +79,10 @@ def altered_range(
     schema = spark.sql(f"SELECT * FROM {pinned.relation}").schema
     types = {field.name: exact_type(field.dataType) for field in schema.fields}
     kinds = {field["name"]: _change_of(field, [mark, *parts]) for field in present}
+
+    def columns(wanted: str) -> frozenset[str]:
+        return frozenset(name for name, kind in kinds.items() if kind == wanted)
+
     return AlteredRange(
         parts=[
             FeedPart(part.first, part.last, _selected(present, part.fields, types))
@@ -85,8 +90,9 @@ def altered_range(
             if part.first <= part.last
         ],
         at=tuple(part.first for part in parts[1:]),
-        altered=frozenset(name for name, kind in kinds.items() if kind == _ALTERED),
-        widened=frozenset(name for name, kind in kinds.items() if kind == _WIDENED),
+        altered=columns(_ALTERED) | (_names(mark.fields) - _names(present)),
+        widened=columns(_WIDENED),
+        added=columns(_ADDED),
     )
 
 
@@ -126,7 +132,7 @@ def _goes_on(before: Sequence[_Field], after: Sequence[_Field]) -> bool:
     return all(by_identity.get(_identity(field)) == _bare(field) for field in before)
 
 
-_SAME, _WIDENED, _ALTERED = "same", "widened", "altered"
+_SAME, _WIDENED, _ALTERED, _ADDED = "same", "widened", "altered", "added"
 
 
 def _change_of(field: _Field, schemas: Sequence[_Schema]) -> str:
@@ -135,6 +141,8 @@ def _change_of(field: _Field, schemas: Sequence[_Schema]) -> str:
     It must have been there all the time: what was away and is back has lost what it was meanwhile.
     """
     at_mark = _by_identity(schemas[0].fields, field)
+    if field["name"] not in _names(schemas[0].fields):
+        return _ADDED
     if at_mark is None or at_mark["name"] != field["name"]:
         return _ALTERED
     found = _SAME
@@ -177,6 +185,10 @@ def _selected(present: Sequence[_Field], fields: Sequence[_Field], types: Mappin
 def _has_other_parts(then: _Field, field: _Field) -> bool:
     is_nested = any(isinstance(one["type"], dict) for one in (then, field))
     return is_nested and _meaning(then)["type"] != _meaning(field)["type"]
+
+
+def _names(fields: Sequence[_Field]) -> frozenset[str]:
+    return frozenset(field["name"] for field in fields)
 
 
 def _by_identity(fields: Sequence[_Field], wanted: _Field) -> _Field | None:

@@ -91,12 +91,14 @@ def _split(
     if [field["name"] for field in now] != [column.name for column in pinned.columns]:
         return None
     widened = {field["name"] for field in now if _is_widened(field, then)}
-    altered = {field["name"] for field in now if _bare(field) not in _bare(then)} - widened
+    before, after = ({field["name"] for field in fields} for fields in (then, now))
+    other = {field["name"] for field in now if _bare(field) not in _bare(then)}
     return Reading(
         Readable.SPLIT,
         reason=f"its columns changed after snapshot {start}",
-        altered=frozenset(altered),
+        altered=frozenset((other & before) - widened | before - after),
         widened=frozenset(widened),
+        added=frozenset(after - before),
     )
 
 
