@@ -165,6 +165,9 @@ def test_a_number_whose_violation_nobody_committed_is_looked_up_in_its_tile(spar
     numbers.delete(2)  # both: the number is as gone as its violation
     numbers.insert(2)
     numbers.assert_true()
+    (row,) = numbers.kept.rows("violations")
+    told = (row["status"], row["resolution"])
+    assert told == ("resolved", "fixed"), "a row with that number is still there"
 
 
 def test_numbers_above_a_watermark_meet_those_in_tiles(spark):

@@ -243,19 +243,26 @@ def _tiled(
     try:
         with time_limit(spark, timeout_seconds):
             found = spark.sql("\nUNION ALL\n".join(looks)).collect()
+    except RuleTimeoutError:
+        raise
     except Exception:  # noqa: BLE001 (told key by key, which says whose it is if it breaks)
         return {}
     tiled: dict[str, int] = {}
     left = BROADCAST_KEYS_MAX
     for row in sorted(found, key=lambda row: int(row["crowded"])):
-        if row["crowded"] <= left and row["rows"] >= _KEYS_IN_TILE_MIN * row["tiles"]:
-            tiled[str(row["rule_id"])] = int(row["crowded"])
-            left -= int(row["crowded"])
+        rows, tiles, crowded = (int(row[name]) for name in ("rows", "tiles", "crowded"))
+        is_dense = rows >= _KEYS_IN_TILE_MIN * tiles
+        if is_dense and crowded <= min(left, _CROWDED_MAX * tiles):
+            tiled[str(row["rule_id"])] = crowded
+            left -= crowded
     return tiled
 
 
 _KEYS_IN_TILE_MIN = 1.5
 """Numbers that lie apart, as hashes do, take as many rows in tiles as by themselves."""
+
+_CROWDED_MAX = 0.5
+"""The share of crowded tiles above which taking them out costs more than the others save."""
 
 
 def weigh_parents(
