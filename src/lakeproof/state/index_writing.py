@@ -46,13 +46,15 @@ class Append:
     def insert_anew(self, own: Attempt, relation: str) -> str:
         """The weights of a whole table, as `rebuilt_sql` tells them, without hashes.
 
-        They are hashed once they are in order: to sort, Spark looks at all rows twice.
+        Their hash, dear as it is, is taken once they are in order: to sort, Spark looks at all rows
+        twice. Keys that begin alike, or have no place, are told apart by a cheap one: what has one
+        place in the order is one task's.
         """
         rows = self._weights(relation, f"violation_key, {_TILE}")
         return self._insert(
             own,
             f"SELECT *, {NUMBERS} FROM (SELECT *, {KEY_HASH} AS key_hash\n"
-            f"FROM (SELECT * FROM ({rows})\nORDER BY {_PLACE}))",
+            f"FROM (SELECT * FROM ({rows})\nORDER BY {_PLACE}, xxhash64(violation_key)))",
         )
 
     def _insert(self, own: Attempt, rows: str) -> str:

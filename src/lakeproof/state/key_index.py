@@ -78,26 +78,28 @@ def keys_sql(incoming: str, strays: str, tiled: Collection[str] = ()) -> str:
     """One row for each key that is touched: what is added to it on either side.
 
     A stray is a key whose stored violation must be assigned again although nothing changed; of
-    `tiled` rules it must be known where it lies. The text of keys is grouped by, though their hash
-    follows from it: a largest text would have Spark sort.
+    `tiled` rules it must be known where it lies. Keys are brought together by their texts and
+    hashed afterwards, once.
     """
     return f"""
 SELECT *, {NUMBERS} FROM (
-SELECT rule_id, key_hash, violation_key,
+SELECT *, {KEY_HASH} AS key_hash FROM (
+SELECT rule_id, violation_key,
        CAST(sum(if(side = {OWN}, weight, 0)) AS BIGINT) AS own,
        CAST(sum(if(side = {PARENT}, weight, 0)) AS BIGINT) AS parent,
        CAST(sum(if(side = {OWN}, present, 0)) AS BIGINT) AS present,
        if(bool_or(near = 0), 0L, max(near)) AS near, bool_or(has_null) AS has_null,
        bool_or(is_stray) AS is_stray
 FROM (
-  SELECT *, false AS is_stray FROM ({incoming})
+  SELECT rule_id, side, violation_key, near, weight, present, has_null, false AS is_stray
+  FROM ({incoming})
   UNION ALL
-  SELECT rule_id, {OWN}, {KEY_HASH}, violation_key,
+  SELECT rule_id, {OWN}, violation_key,
          if(rule_id IN ({literals.texts(tiled)}), {number_in("violation_key")}, NULL),
          0L, 0L, false, true
   FROM ({strays})
 )
-GROUP BY rule_id, key_hash, violation_key)"""
+GROUP BY rule_id, violation_key))"""
 
 
 def strays_sql(violations: TableName, progress: TableName, bases: Mapping[str, int]) -> str:
@@ -220,8 +222,9 @@ def _united(ranges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
 def touched_sql(keys: str, committed: Candidates, kinds: Mapping[str, WeighKind]) -> str:
     """Each touched key with its violation before and after the batch.
 
-    `to_write` is true where the stored violation must change. Joined by numbers first: Spark sorts
-    by the first column, and rows of one rule have the same rule_id.
+    `to_write` is true where the stored violation must change; a key without violation, before and
+    after, is known by its hash from here on. Joined by numbers first: Spark sorts by the first
+    column, and rows of one rule have the same rule_id.
     """
     held, found = "", ""
     if committed.tiles:
@@ -254,8 +257,9 @@ WITH before AS (
          {open_sql("own", "parent")} AS is_open
   FROM summed
 )
-SELECT rule_id, key_hash, key_high, key_low, violation_key, near, has_null, own_weight,
-       parent_weight, was_open, is_open, own_before, own AS occurrences, parent,
+SELECT rule_id, key_hash, key_high, key_low, near, has_null, own_weight, parent_weight,
+       if(is_open OR was_open OR is_stray, violation_key, NULL) AS violation_key,
+       was_open, is_open, own_before, own AS occurrences, parent,
        {excess_sql("was_open", "own_before")} AS excess_before,
        {excess_sql("is_open", "own")} AS excess,
        if((kind = '{WeighKind.ROW.value}' AND present >= 0)
