@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lakeproof.engines.spark.session import LakehouseFolder, local_session
+from lakeproof.engines.spark.session import LakehouseFolder, local_session, session_settings
 from lakeproof.errors import EngineUnavailableError
 
 HERE = Path(__file__).parent
@@ -28,6 +28,15 @@ def test_the_session_is_utc_quiet_and_small(spark):
     assert conf.get("spark.ui.showConsoleProgress") == "false"
     assert conf.get("spark.databricks.delta.snapshotPartitions") == "2"
     assert os.environ["SPARK_LOCAL_IP"] == "127.0.0.1"
+
+
+def test_java_is_told_which_collector_to_use_unless_somebody_has(tmp_path, monkeypatch):
+    for name in ("SPARK_SUBMIT_OPTS", "JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"):
+        monkeypatch.delenv(name, raising=False)
+    option = "spark.driver.extraJavaOptions"
+    assert session_settings(tmp_path)[option].startswith("-XX:+UseParallelGC -Dlog4j2")
+    monkeypatch.setenv("JAVA_TOOL_OPTIONS", "-Xss4m -XX:+UseZGC")  # two would not start
+    assert session_settings(tmp_path)[option].startswith("-Dlog4j2")
 
 
 def test_the_same_folder_gives_the_same_session_and_another_is_refused(spark, folder, tmp_path):

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import threading
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
@@ -29,6 +30,13 @@ ICEBERG_CATALOG = "iceberg"
 PYSPARK_SERIES = "4.1"
 DRIVER_MEMORY = "2g"
 SHUFFLE_PARTITIONS = 8
+COMPILED_CLASSES_MAX = 3000
+"""So much of the Java that Spark writes for its statements is kept. A run writes some hundreds of
+classes; of Spark's hundred nothing is left when the next run wants the same ones, and half of the
+machine is busy compiling them again."""
+
+_JAVA_OPTIONS = ("SPARK_SUBMIT_OPTS", "JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS")
+_COLLECTOR = re.compile(r"-XX:\+Use\w*GC\b")
 
 _EXTENSIONS = (
     "io.delta.sql.DeltaSparkSessionExtension",
@@ -101,13 +109,14 @@ def session_settings(
         "spark.app.name": app_name,
         "spark.master": f"local[{cores}]",
         "spark.driver.memory": os.environ.get("SPARK_DRIVER_MEMORY", DRIVER_MEMORY),
-        "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={_LOG_SETTINGS.as_uri()}",
+        "spark.driver.extraJavaOptions": _java_options(),
         "spark.jars": ",".join(str(file) for file in jar_files()),
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.extensions": ",".join(_EXTENSIONS),
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.shuffle.partitions": str(SHUFFLE_PARTITIONS),
+        "spark.sql.codegen.cache.maxEntries": str(COMPILED_CLASSES_MAX),
         "spark.sql.catalogImplementation": "in-memory",
         "spark.sql.warehouse.dir": str(folder.delta),
         "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
@@ -119,6 +128,17 @@ def session_settings(
         f"{iceberg}.jdbc.schema-version": "V1",
         f"{iceberg}.warehouse": str(folder.iceberg),
     }
+
+
+def _java_options() -> str:
+    """Those of the driver's JVM.
+
+    What counts is how long it takes, not how long it may pause; but two collectors are refused by
+    Java, so one that somebody has chosen is left alone.
+    """
+    logging_as = f"-Dlog4j2.configurationFile={_LOG_SETTINGS.as_uri()}"
+    chosen = " ".join(os.environ.get(name, "") for name in _JAVA_OPTIONS)
+    return logging_as if _COLLECTOR.search(chosen) else f"-XX:+UseParallelGC {logging_as}"
 
 
 def _sqlite_address(folder: LakehouseFolder) -> str:
