@@ -162,7 +162,7 @@ def test_other_columns_are_told_by_their_ids_once_there_is_a_snapshot_of_them(sp
     ability = abilities_of(spark, table)
     assert (ability.has_feed, ability.is_pinned) == (False, False)
     (second,) = insert(spark, table, "(2, 'b', 2)")
-    assert split_of(spark, table, first) == ({"more"}, set())
+    assert split_of(spark, table, first) == (set(), set(), {"more"})
     (third,) = insert(spark, table, "(3, 'c', 3)")
     assert told(source_of(spark, table), second) == "ok"
     commit(
