@@ -311,7 +311,8 @@ def known_sql(
     keys = (
         "SELECT rule_id, max(known) AS known, max(key) AS key, CAST(sum(own) AS BIGINT) AS own, "
         "sum(weight) AS weight, max(near) AS near, bool_or(has_null) AS has_null "
-        f"FROM ({known}\nUNION ALL\n{added}) GROUP BY rule_id, key_hash"
+        f"FROM ({known}\nUNION ALL\n{added}) GROUP BY rule_id, key_hash\n"
+        "HAVING max(known) IS NOT NULL OR max(key) IS NOT NULL"
     )
     if tiles:
         in_tile = f"if(t.tile IS NOT NULL AND {holds('t.tile', 'k.near')}, 1L, 0L)"

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 _AT = " VERSION AS OF "
-_PARTS_MIN = 3
+_TABLE_PARTS = 3
 """catalog.namespace.table: a branch is one part more."""
 
 
@@ -51,7 +51,7 @@ def read_head(spark: SparkSession, table: TableName) -> TableHead:
         return _iceberg_head(spark, table)
     if provider == "delta":
         return _delta_head(spark, table)
-    if len(table.parts) <= _PARTS_MIN:  # more than the session's own catalog takes
+    if len(table.parts) <= _TABLE_PARTS:  # more than the session's own catalog takes
         # Not the statement: where tables refresh themselves by a pipeline, that would start it.
         spark.catalog.refreshTable(table.sql)
     return TableHead(provider, f"name:{table}", None)
@@ -85,7 +85,7 @@ def at_position(head: TableHead, table: TableName, position: Position) -> TableH
 def _branch_head(spark: SparkSession, table: TableName) -> TableHead | None:
     """The head of an Iceberg branch or tag, `catalog.namespace.table.branch_audit`; else None."""
     kind, _, name = table.short.partition("_")
-    if kind not in {"branch", "tag"} or not name or len(table.parts) <= _PARTS_MIN:
+    if kind not in {"branch", "tag"} or not name or len(table.parts) <= _TABLE_PARTS:
         return None
     of = TableName(table.parts[:-1])
     if not spark.catalog.tableExists(of.sql) or _provider(spark, of) != "iceberg":

@@ -170,14 +170,15 @@ def _is_wider(then: _Field, field: _Field) -> bool:
 def _selected(present: Sequence[_Field], fields: Sequence[_Field], types: Mapping[str, str]) -> str:
     """The present columns out of those of a part; NULL where they were not there.
 
-    A column with parts that were altered is NULL too: no rule that reads it goes on.
+    A column with parts that were altered is NULL too, and so is a number that was too wide for the
+    present type: no rule that reads such a column goes on.
     """
     items = []
     for field in present:
         then, name = _by_identity(fields, field), field["name"]
         value = "NULL" if then is None or _has_other_parts(then, field) else quote(then["name"])
         if then is None or _meaning(then)["type"] != _meaning(field)["type"]:
-            value = f"CAST({value} AS {types[name]})"
+            value = f"try_cast({value} AS {types[name]})"
         items.append(f"{value} AS {quote(name)}")
     return ", ".join(items)
 
