@@ -173,7 +173,7 @@ def test_other_columns_are_told_by_their_ids_once_there_is_a_snapshot_of_them(sp
     # The names are the same again, and the changelog would show the new column for the old one.
     assert told(source_of(spark, table), second) == "schema_changed"
     insert(spark, table, "(4, 'd', 4)")
-    assert split_of(spark, table, third) == ({"more"}, set())
+    assert split_of(spark, table, third) == ({"more"}, set(), set())
 
     table = new_table("own_columns", "id BIGINT, _change_type STRING")
     insert(spark, table, "(1, 'a')")
