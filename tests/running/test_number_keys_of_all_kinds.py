@@ -106,7 +106,8 @@ class Kinds:
         return {row["generation"] for row in self.kept.rows("key_index")}
 
 
-@pytest.mark.parametrize("table_format", ["delta", pytest.param("iceberg", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("table_format", ["delta", "iceberg"])
 def test_every_kind_of_number_is_counted_by_changes_as_from_the_whole_table(spark, table_format):
     kinds = Kinds(spark, table_format)
     kinds.insert([(i, i) for i in range(-40, 40)] + [(100, 7), (101, 8), (102, 8)])
