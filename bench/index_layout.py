@@ -47,7 +47,6 @@ import lakeproof
 from lakeproof.config import StoreSettings
 from lakeproof.model.names import TableName
 from lakeproof.model.standing import KeyTotals
-from lakeproof.model.weighing import KEY_HASH
 from lakeproof.state.access import StateAccess
 from lakeproof.state.attempts import ATTEMPTS_MAX
 from lakeproof.state.creation import create_missing
@@ -184,7 +183,7 @@ class Bench:
     def _weights(self, numbers: str) -> str:
         """A view as the engine gives it to the store."""
         self.access.frame(
-            f"SELECT '{RULE}' AS rule_id, '' AS side, {KEY_HASH} AS key_hash, violation_key, near, "
+            f"SELECT '{RULE}' AS rule_id, '' AS side, violation_key, near, "
             "weight, weight AS present FROM (SELECT number AS near, weight, "
             f"""concat('{{"id":', number, '}}') AS violation_key FROM ({numbers}))"""
         ).createOrReplaceTempView("weights")

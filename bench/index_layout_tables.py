@@ -10,15 +10,16 @@ from lakeproof.model.names import TableName, quote
 from lakeproof.model.reading import Mode
 from lakeproof.model.standing import KeyTotals
 from lakeproof.model.weighing import WeighKind
-from lakeproof.state import index_log, key_index
+from lakeproof.state import index_log, index_writing, key_index
 from lakeproof.state.access import StateAccess
+from lakeproof.state.batch_rules import BatchRules
 from lakeproof.state.progress import Head
 from lakeproof.state.store import Batch, RuleProgress, TableWork, Weighed
 from lakeproof.state.table_format import Fence
 from lakeproof.state.tables import KEY_INDEX
 
 RULE, ORDERS = "id_unique", TableName(("spark_catalog", "bench", "orders"))
-KINDS = {RULE: WeighKind.UNIQUE}
+RULES = BatchRules({RULE: WeighKind.UNIQUE}, {})
 MOMENT = datetime(2026, 1, 1, tzinfo=UTC).replace(tzinfo=None)
 VECTORS = {
     "delta": {"delta.enableDeletionVectors": "true"},
@@ -101,39 +102,43 @@ class InPlace:
         tables, columns = access.tables, index_log.columns_of(access, [view])
         bases = {RULE: batch_seq - 1}
         strays = key_index.strays_sql(tables["violations"], tables["progress"], bases)
-        keys_sql = key_index.keys_sql(key_index.incoming_sql(columns, bases), strays)
+        keys_sql = key_index.keys_sql(key_index.incoming_sql(columns, bases), strays, RULES)
         touched = index_log.SparkTouched()
         with ExitStack() as held:
             keys = index_log.hold(access, access.frame(keys_sql), held)
-            (ends,) = access.read(key_index.ranges_sql(keys))
+            (ends,) = access.read(key_index.ranges_sql(keys, RULES))
             within = f"rule_id = '{RULE}' AND near BETWEEN {ends['low']} AND {ends['high']}"
             rows = key_index.Candidates(
                 "SELECT /*+ BROADCAST(k) */ i.* FROM "
                 f"(SELECT * FROM {self.table.sql} WHERE {within}) i LEFT SEMI JOIN "
                 f"(SELECT key_low FROM {quote(keys)}) k ON k.key_low = i.key_low"
             )
-            frame = access.frame(key_index.touched_sql(quote(keys), rows, KINDS))
+            frame = access.frame(key_index.touched_sql(keys, rows, RULES))
             settled = index_log.settled(frame)
             touched.view = index_log.name_view(access, settled, touched.held)
-            index_log.sum_up(touched, access.read(key_index.totals_sql(touched.view)))
-        assert not touched.problems, touched.problems
-        access.write(self._merge(batch_seq, touched.view, within), Fence("bench", batch_seq))
+            totals = key_index.totals_sql(keys, touched.view, RULES)
+            index_log.sum_up(touched, access.read(totals))
+            assert not touched.problems, touched.problems
+            weights = index_writing.with_texts(keys, touched.view, RULES, are_few=True)
+            access.write(self._merge(batch_seq, weights, within), Fence("bench", batch_seq))
         touched.release()
         return touched.totals[RULE]
 
-    def _merge(self, batch_seq: int, touched_view: str, within: str) -> str:
+    def _merge(self, batch_seq: int, weights: str, within: str) -> str:
         now = f"TIMESTAMP_NTZ'{MOMENT}'"
         written = {"table_name": f"'{ORDERS}'", "generation": "1L", "epoch": "1L"}
         written |= {"batch_seq": f"{batch_seq}L", "token": "''", "side": "''"}
-        written |= {"key_json": "if(s.is_open, s.violation_key, NULL)", "count": "s.occurrences"}
+        written |= {"key_json": "if(s.is_open, s.violation_key, NULL)", "count": "s.own_weight"}
         written |= {"first_seen": now, "last_seen": now, "tile": "NULL", "tile_key": "NULL"}
         names = [column.name for column in KEY_INDEX.columns]
         values = ", ".join(written.get(name, f"s.`{name}`") for name in names)
         updated = ("count", "key_json", "last_seen", "has_null", "batch_seq")
-        changes = ", ".join(f"t.`{name}` = {written.get(name, f's.{name}')}" for name in updated)
+        values_now = {name: written.get(name, f"s.{name}") for name in updated}
+        values_now["count"] = "t.`count` + s.own_weight"
+        changes = ", ".join(f"t.`{name}` = {value}" for name, value in values_now.items())
         return (
             f"MERGE INTO {self.table.sql} t USING (SELECT /*+ BROADCAST(k) */ * "
-            f"FROM {quote(touched_view)} k WHERE own_weight <> 0) s\n"
+            f"FROM ({weights}) k WHERE own_weight <> 0) s\n"
             "ON t.key_low = s.key_low AND t.key_high = s.key_high AND t.rule_id = s.rule_id "
             f"AND t.{within.replace('near', 't.near')}\n"
             f"WHEN MATCHED AND t.batch_seq < {batch_seq} THEN UPDATE SET {changes}\n"

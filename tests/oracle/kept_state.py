@@ -95,8 +95,10 @@ class KeptState:
 
 def _weights_of(row) -> list[tuple[str, int]]:
     """One key, or those of a tile: each bit from the lowest on is a number that is there once."""
-    if row["tile"] is None:
+    if row["key_hash"] is not None:
         return [(row["key_hash"], row["count"])]
+    if row["tile"] is None:
+        return [(key_hash(f'{row["tile_key"]}{row["near"]}"]}}'), row["count"])]
     numbers = [row["near"] + place for place in range(64) if row["tile"] >> place & 1]
     assert row["count"] == len(numbers)
     return [(key_hash(f'{row["tile_key"]}{number}"]}}'), 1) for number in numbers]

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from weighed_orders import CHECKS, NOW, ORDERS, PARENTS, WEIGHED, World, check
+from weighed_orders import CHECKS, NOW, ORDERS, PARENTS, WEIGHED, World, check, text_of
 
 from lakeproof.model.weighing import WEIGHT, WeighKind
 from lakeproof.planning.weights import shapes_of
@@ -169,7 +169,7 @@ def test_known_violations_are_counted_again_by_key(world, weights):
     plan = world.new
     ids = sorted(plan.rechecked)
     open_before = open_keys(world.old, weights["old"][1])
-    near = {key[0::2][:2]: key[4] for key in weights["old"][1]}
+    near = {(key[0], key[2]): key[3] for key in weights["old"][1]}
     known = [(*key, rows, near[key]) for key, (rows, _) in open_before.items() if key[0] in ids]
     world.spark.createDataFrame(
         known, "rule_id STRING, violation_key STRING, occurrences BIGINT, near BIGINT"
@@ -179,14 +179,15 @@ def test_known_violations_are_counted_again_by_key(world, weights):
     sums = Counter({key[:2]: key[2] for key in known})
     bad = Counter()
     for row in world.spark.sql(f"SELECT * FROM {came.view}").collect():
-        sums[row.rule_id, row.violation_key] += row.weight
+        sums[row.rule_id, text_of(plan, row)] += row.weight
     gone = set()
     for row in world.spark.sql(f"SELECT * FROM {again.view}").collect():
-        sums[row.rule_id, row.violation_key] += row.weight
+        key = row.rule_id, text_of(plan, row)
+        sums[key] += row.weight
         bad[row.rule_id] += row.weight
-        assert row.near == near[row.rule_id, row.violation_key]
+        assert row.near == near[key]
         if row.present < 0:
-            gone.add((row.rule_id, row.violation_key))
+            gone.add(key)
     new = Counter()
     for (rule_id, side, key, *_), row in weights["new"][1].items():
         new[rule_id, key] += 0 if side else row.weight

@@ -6,15 +6,18 @@ import random
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from decimal import Decimal
+from typing import NamedTuple
 
 from lakeproof import QualityCheck
 from lakeproof.config import Config
 from lakeproof.contracts.suite import rules_of
 from lakeproof.engines.spark.engine import SparkEngine
+from lakeproof.model.canonical import encode_key
 from lakeproof.model.names import TableName
 from lakeproof.model.position import Position
 from lakeproof.model.weighing import WEIGHT
 from lakeproof.planning.build import Defaults, build_plan
+from lakeproof.planning.weights import numbers_of
 
 NOW = datetime(2026, 1, 15, tzinfo=UTC)
 ORDERS = "iceberg.weights.orders"
@@ -123,6 +126,24 @@ def made_change(rng, rows, make):
     return after, changes
 
 
+def text_of(plan, row):
+    """The canonical key of a weight, also of one that is a number."""
+    return row.violation_key or encode_key({numbers_of(plan)[row.rule_id]: row.near})
+
+
+class Weighed(NamedTuple):
+    """What one key weighs, over all rows that have it."""
+
+    weight: int = 0
+    present: int = 0
+    has_null: bool = False
+
+    def __add__(self, row):
+        return Weighed(
+            self.weight + row.weight, self.present + row.present, self.has_null or row.has_null
+        )
+
+
 class World:
     """Both tables before and after, with the plan at each position and the changes between."""
 
@@ -176,14 +197,18 @@ class World:
         own = self.engine.weigh(plan, ids, rows, 60.0)
         other = self.engine.weigh_parents(plan, list(plan.parents), parents, None)
         assert (own.errors, other.errors, other.standings) == ({}, {}, {})
-        found = {}
-        columns = "rule_id, side, violation_key, key_hash, near, weight, present, has_null"
+        found, numbers = {}, numbers_of(plan)
+        columns = "rule_id, side, violation_key, near, weight, present, has_null"
         for view in (own.view, other.view):
             for row in self.spark.sql(f"SELECT {columns} FROM {view}").collect():
-                key = (row.rule_id, row.side, row.violation_key, row.key_hash, row.near)
-                assert key not in found
+                is_number = row.rule_id in numbers
+                assert (row.violation_key is None) == is_number
+                text = text_of(plan, row)
+                key = (row.rule_id, row.side, text, row.near)
                 assert None not in key
-                found[key] = row
+                assert is_number or key not in found
+                found[key] = found.get(key, Weighed()) + row
+        found = {key: one for key, one in found.items() if one.weight}
         standings = dict(own.standings)
         own.release()
         other.release()

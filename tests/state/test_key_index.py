@@ -11,6 +11,7 @@ from lakeproof.model.weighing import WeighKind
 from lakeproof.state import attempts, index_log, key_index
 from lakeproof.state.access import StateAccess
 from lakeproof.state.attempts import Attempt
+from lakeproof.state.batch_rules import BatchRules
 
 
 @pytest.fixture(scope="session", params=["iceberg", pytest.param("delta", marks=pytest.mark.slow)])
@@ -44,6 +45,13 @@ SECOND = [
     Weight("reference", "orphan", 1, side="parent"),
     Weight("reference", "child", -1, side="parent"),
 ]
+
+
+def names_of(key):
+    """The numbers by which the index knows a key: the two halves of its hash, with their signs."""
+    hashed = bytes.fromhex(hash_of(key))
+    high, low = (int.from_bytes(half, "big", signed=True) for half in (hashed[:8], hashed[8:]))
+    return f"{high}L AS key_high, {low}L AS key_low"
 
 
 def lose_one_answer(monkeypatch):
@@ -138,11 +146,11 @@ def test_a_look_up_reads_where_the_keys_lie():
     }
     within = "near = 0 OR near BETWEEN 5 AND 20 OR near BETWEEN 40 AND 50"
     index, logs = TableName(("i",)), {"a": (Attempt(3, "x"),), "other": (Attempt(4, "y"),)}
-    of_rules = "WHERE tile IS NULL AND rule_id IN ('a', 'b', 'c') AND batch_seq IN (3)"
     rows = key_index.candidates(index, "keys", logs, ranges).rows
-    assert f"{of_rules} AND ({within}))" in rows
+    of_rules = "((rule_id IN ('a') AND token IN ('x')))"
+    assert f"WHERE tile IS NULL AND ({within}) AND {of_rules}" in rows
     anywhere = key_index.candidates(index, "keys", logs, {**ranges, "d": key_index.Range(1)})
-    assert f"AND ({within} OR rule_id IN ('d')))" in anywhere.rows
+    assert f"AND ({within} OR rule_id IN ('d'))" in anywhere.rows
 
 
 def test_weights_that_cannot_be_are_told(weighed):
@@ -157,12 +165,12 @@ def test_weights_that_cannot_be_are_told(weighed):
 def test_keys_that_a_parent_leaves_are_counted_again_where_updates_go_unseen(spark, weighed):
     # Of the child that is known its row may be gone, unseen; nobody ever referred to the other.
     known = (
-        f"SELECT '{weighed.rules['reference']}' AS rule_id, '{hash_of('child')}' AS key_hash, "
+        f"SELECT '{weighed.rules['reference']}' AS rule_id, {names_of('child')}, "
         "CAST(NULL AS STRING) AS key_json, '' AS side, 1L AS `count`, 7L AS near"
     )
     gone = [Weight("reference", key, -1, side="parent") for key in ("child", "childless")]
     (view,) = weighed.view(gone)
     columns = {view: spark.table(view).columns}
-    kinds = {weighed.rules["reference"]: WeighKind.REFERENCE}
-    rows = spark.sql(key_index.known_sql(known, "", columns, kinds)).collect()
+    rules = BatchRules({weighed.rules["reference"]: WeighKind.REFERENCE}, {})
+    rows = spark.sql(key_index.known_sql(known, "", columns, rules)).collect()
     assert [(row["violation_key"], row["occurrences"]) for row in rows] == [("child", 1)]

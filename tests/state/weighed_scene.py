@@ -86,14 +86,14 @@ class WeighedScene:
         if not weights:
             return []
         rows = ", ".join(
-            f"('{self.rules[one.rule]}', '{one.side}', '{hash_of(one.key)}', '{one.key}', "
+            f"('{self.rules[one.rule]}', '{one.side}', '{one.key}', "
             f"{sum(one.key.encode())}L, {one.weight}L, {one.present}L, {'null' in one.key})"
             for one in weights
         )
         name = f"weights_{self.number}"
         self.spark.sql(
             f"SELECT * FROM VALUES {rows} AS w"
-            "(rule_id, side, key_hash, violation_key, near, weight, present, has_null)"
+            "(rule_id, side, violation_key, near, weight, present, has_null)"
         ).createOrReplaceTempView(name)
         return [name]
 

@@ -6,7 +6,7 @@ of 64 of them in the room of one; `near` of a tile is the lowest of its numbers.
 
 from __future__ import annotations
 
-from lakeproof.model.canonical import encode_key
+from lakeproof.model.number_keys import key_text
 from lakeproof.model.weighing import KEY_HASH, Side
 
 TILE_BITS = 6
@@ -31,16 +31,6 @@ def holds(tile: str, number: str) -> str:
     return f"{tile} & {bit_of(number)} <> 0"
 
 
-def text_before(name: str) -> str:
-    """What stands before the number in the canonical key of this one column."""
-    return encode_key({name: 0}).removesuffix(f"0{_BEHIND}")
-
-
-def number_in(key: str) -> str:
-    """The number in a canonical key of one whole number."""
-    return f"try_cast(substring_index(substring_index({key}, '\"', -2), '\"', 1) AS BIGINT)"
-
-
 def tiled_weights_sql(tiles: str) -> str:
     """What each key of some tiles weighs, by its name: side, key_hash, weight, and rule_id.
 
@@ -48,12 +38,9 @@ def tiled_weights_sql(tiles: str) -> str:
     """
     number = "near + place"
     keys = (
-        f"SELECT rule_id, concat(tile_key, CAST({number} AS STRING), '{_BEHIND}') AS violation_key "
+        f"SELECT rule_id, {key_text('tile_key', number)} AS violation_key "
         f"FROM ({tiles}) LATERAL VIEW explode(sequence(0L, {_LAST}L)) places AS place "
         f"WHERE {holds('tile', number)}"
     )
     side = Side.OWN.value
     return f"SELECT rule_id, '{side}' AS side, {KEY_HASH} AS key_hash, 1L AS weight FROM ({keys})"
-
-
-_BEHIND = '"]}'

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from lakeproof.checks.kinds import NullPolicy
 from lakeproof.model.column import Column, TypeFamily
 from lakeproof.model.names import quote
 from lakeproof.model.tiles import TILE_BITS
-from lakeproof.planning.keyed_rows import NOWHERE, all_present, keyed_rows
+from lakeproof.planning.keyed_rows import (
+    all_present,
+    by_number,
+    is_number,
+    keyed_rows,
+    whole_number,
+)
 from lakeproof.planning.places import column_sql
 from lakeproof.planning.plan import KeyStep, KeyStrategy
 from lakeproof.planning.tables import PinnedTable
@@ -52,10 +57,8 @@ def key_step(
     """The step for one key set; `key_sql` is the canonical key of these columns."""
     strategy = choose_strategy(columns, nulls)
     rows = keyed_rows(pinned, columns, scope, key_sql, nulls)
-    (first, *others) = columns
-    is_number = first.family is TypeFamily.INTEGER and nulls is NullPolicy.DISTINCT
-    if is_number and not others and rows.near_sql != NOWHERE:
-        rows = replace(rows, number_sql=_whole_number(first), number_name=first.name)
+    if is_number(rows, columns, nulls):
+        rows = by_number(rows, columns[0])
     inside = rows.inside
     source = f"FROM {pinned.relation}" + (f"\nWHERE {inside}" if inside else "")
     surplus = _surplus(columns, nulls)
@@ -113,13 +116,6 @@ def _named(columns: Sequence[Column]) -> str:
     )
 
 
-def _whole_number(column: Column) -> str:
-    value = column_sql(column)
-    if column.family is TypeFamily.DATE:
-        return f"CAST(unix_date({value}) AS BIGINT)"
-    return f"CAST({value} AS BIGINT)"
-
-
 def _tile(columns: Sequence[Column]) -> tuple[str, str]:
     """The tile's coordinates and the key's bit inside it.
 
@@ -131,7 +127,7 @@ def _tile(columns: Sequence[Column]) -> tuple[str, str]:
     bits[-1] += TILE_BITS - sum(bits)
     coordinates, place, shift = [], [], 0
     for column, width in reversed(list(zip(columns, bits, strict=True))):
-        value = _whole_number(column)
+        value = whole_number(column)
         coordinates.append(f"shiftright({value}, {width})")
         low = f"({value} & {(1 << width) - 1}L)"
         place.append(f"shiftleft({low}, {shift})" if shift else low)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from lakeproof.checks.kinds import NullPolicy
 from lakeproof.checks.moments import moment_number
@@ -36,6 +37,28 @@ def keyed_rows(
         near_sql=NOWHERE if is_hidden else near_sql(first),
         has_null_sql=f"NOT ({present})" if nulls is NullPolicy.FORBID else "false",
     )
+
+
+def by_number(rows: KeyedRows, column: Column) -> KeyedRows:
+    """The same rows, known by the number that their one key column holds."""
+    return replace(rows, number_sql=whole_number(column), number_name=column.name)
+
+
+def is_number(
+    rows: KeyedRows, columns: Sequence[Column], nulls: NullPolicy = NullPolicy.DISTINCT
+) -> bool:
+    """Whether the key is one whole number, never NULL, that is not hidden."""
+    (first, *others) = columns
+    is_whole = first.family is TypeFamily.INTEGER and nulls is NullPolicy.DISTINCT
+    return is_whole and not others and rows.near_sql != NOWHERE
+
+
+def whole_number(column: Column) -> str:
+    """The value of a column of whole numbers or days as a BIGINT."""
+    value = column_sql(column)
+    if column.family is TypeFamily.DATE:
+        return f"CAST(unix_date({value}) AS BIGINT)"
+    return f"CAST({value} AS BIGINT)"
 
 
 def all_present(values: Sequence[str]) -> str:

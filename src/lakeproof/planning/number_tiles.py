@@ -7,7 +7,8 @@ one, which has some key twice, are told one by one.
 from __future__ import annotations
 
 from lakeproof.checks.literals import text_literal
-from lakeproof.model.tiles import bit_of, text_before, tile_of
+from lakeproof.model.number_keys import text_before
+from lakeproof.model.tiles import bit_of, tile_of
 from lakeproof.planning.plan import KeyedRows
 
 _CROWDED = "_lakeproof_crowded"
@@ -23,11 +24,16 @@ def look_sql(rule_id: str, rows: KeyedRows, relation: str) -> str:
 
 def tiled_rows(rule_id: str, rows: KeyedRows, relation: str) -> str:
     """A row for each tile that is not crowded."""
-    before = text_literal(text_before(rows.number_name)).sql("spark")
     return (
-        f"SELECT '{rule_id}' AS rule_id, near, weight, tile, {before} AS tile_key\n"
+        f"SELECT '{rule_id}' AS rule_id, near, weight, tile, "
+        f"{before_sql(rows.number_name)} AS tile_key\n"
         f"FROM ({_tiles(rows, relation)}) WHERE weight = bit_count(tile)"
     )
+
+
+def before_sql(name: str) -> str:
+    """SQL of what stands before the number in the keys of this column."""
+    return text_literal(text_before(name)).sql("spark")
 
 
 def outside_sql(rows: KeyedRows, relation: str) -> str:

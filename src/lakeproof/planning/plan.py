@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
@@ -106,9 +106,9 @@ class KeyedRows:
 
     Those for which `inside` is true ('': all) are grouped by `group_sql`; `key_sql` is their key,
     `near_sql` a number that neighbouring keys have alike, `has_null_sql` true for a key that is
-    bad by a NULL in it. `number_sql` is that number where it is the key itself, `number_name` the
-    name it has in the key; '' where the key is another. Neither is part of how the rule counts, so
-    they are not in the text by which that is remembered.
+    bad by a NULL in it. `number_sql` is that number where it is the key itself, which is known by
+    it then (`model.number_keys`), `number_name` the name it has in the key; '' where the key is
+    another.
     """
 
     key_sql: str
@@ -116,8 +116,8 @@ class KeyedRows:
     group_sql: str = ""
     near_sql: str = "0L"
     has_null_sql: str = "false"
-    number_sql: str = field(default="", repr=False)
-    number_name: str = field(default="", repr=False)
+    number_sql: str = ""
+    number_name: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from lakeproof.model.column import Column, TypeFamily
 from lakeproof.model.names import TableName
 from lakeproof.model.rule import Rule
 from lakeproof.planning.fuse import within
-from lakeproof.planning.keyed_rows import keyed_rows
+from lakeproof.planning.keyed_rows import by_number, is_number, keyed_rows
 from lakeproof.planning.places import Place, column_sql, find_place, observed_sql
 from lakeproof.planning.plan import ParentSide, QueryStep
 from lakeproof.planning.tables import PinnedTable, TableReader
@@ -89,14 +89,11 @@ class RelatedBinder:
         if any(parent.is_sensitive(other.path[0]) for other in renamed if other.name not in hidden):
             return replace(step, why_whole=_HIDDEN_THERE)
         masked = replace(parent, sensitive=secret)
-        return replace(
-            step,
-            rows=keyed_rows(self.checked, columns, step.scope, step.key_sql),
-            parent=ParentSide(
-                pinned=parent,
-                rows=keyed_rows(masked, renamed, "", self.reader.key_sql(masked, renamed)),
-            ),
-        )
+        own = keyed_rows(self.checked, columns, step.scope, step.key_sql)
+        others = keyed_rows(masked, renamed, "", self.reader.key_sql(masked, renamed))
+        if is_number(own, columns) and is_number(others, renamed):
+            own, others = by_number(own, columns[0]), by_number(others, renamed[0])
+        return replace(step, rows=own, parent=ParentSide(pinned=parent, rows=others))
 
 
 def _meet_by_text(columns: Sequence[Column], theirs: Sequence[Column]) -> bool:

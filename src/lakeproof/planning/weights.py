@@ -1,26 +1,28 @@
 """What rows with weights do to rules, as SQL: numbers, and keys.
 
 A relation has the columns of the table and the weight beside them. Rows of weighed keys are
-(rule_id, side, key_hash, violation_key, near, weight, present, has_null), one for each key.
+(rule_id, side, violation_key, near, weight, present, has_null). A key that is one whole number has
+it as `near` and no text, and may have several rows; other keys have one on each side.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from types import MappingProxyType
 
 from lakeproof.model.names import quote
+from lakeproof.model.number_keys import key_text
 from lakeproof.model.rule import Rule
 from lakeproof.model.standing import Measured, Standing
-from lakeproof.model.weighing import KEY_HASH, WEIGHT, Side, WeighKind
+from lakeproof.model.weighing import WEIGHT, Side, WeighKind
 from lakeproof.planning.clock import user_sql_of
 from lakeproof.planning.fuse import narrow, not_pushed_down, within
 from lakeproof.planning.keyed_rows import row_near_sql
-from lakeproof.planning.number_tiles import outside_sql, tiled_rows
+from lakeproof.planning.number_tiles import before_sql, outside_sql, tiled_rows
 from lakeproof.planning.plan import (
     KeyedRows,
     KeyStep,
@@ -31,7 +33,7 @@ from lakeproof.planning.plan import (
 )
 
 NO_KEYS = (
-    "SELECT CAST(NULL AS STRING) AS rule_id, '' AS side, '' AS key_hash, '' AS violation_key, "
+    "SELECT CAST(NULL AS STRING) AS rule_id, '' AS side, '' AS violation_key, "
     "0L AS near, 0L AS weight, 0L AS present, false AS has_null WHERE false"
 )
 
@@ -141,8 +143,11 @@ def keys_sql(
     for rule_id, keyed in keyed_of(plan).items():
         if rule_id in rule_ids and tiled.get(rule_id) != 0:
             left = outside_sql(keyed, relation) if rule_id in tiled else relation
-            branches.append(_key_branch(rule_id, Side.OWN, keyed, left))
-    return _with_hash(branches)
+            # Of a whole table many rows may have one key, of changes few.
+            one_by_one = keyed.number_sql and not is_snapshot
+            branch = _number_rows if one_by_one else _key_branch
+            branches.append(branch(rule_id, Side.OWN, keyed, left))
+    return _united(branches)
 
 
 def tiles_sql(plan: TablePlan, rule_ids: Collection[str], relation: str) -> str:
@@ -156,13 +161,31 @@ def tiles_sql(plan: TablePlan, rule_ids: Collection[str], relation: str) -> str:
 
 def parents_sql(plan: TablePlan, rule_ids: Collection[str], relation: str) -> str:
     """The keys of the table referred to that these rows of it touch; '' if there are none."""
-    return _with_hash(
+    return _united(
         [
-            _key_branch(step.rule_id, Side.PARENT, step.parent.rows, relation)
+            _number_rows(step.rule_id, Side.PARENT, step.parent.rows, relation)
+            if step.parent.rows.number_sql
+            else _key_branch(step.rule_id, Side.PARENT, step.parent.rows, relation)
             for step in plan.queries
             if step.rule_id in rule_ids and step.parent
         ]
     )
+
+
+def numbers_of(plan: TablePlan) -> dict[str, str]:
+    """The rules whose keys are known by their numbers, with the name of these in the keys."""
+    keyed = keyed_of(plan)
+    return {rule_id: rows.number_name for rule_id, rows in keyed.items() if rows.number_sql}
+
+
+def written_sql(plan: TablePlan, view: str) -> str:
+    """Weights out of a view, each with its text: rule_id, side, violation_key, near, weight."""
+    texts = "".join(
+        f" WHEN '{rule_id}' THEN {key_text(before_sql(name), 'near')}"
+        for rule_id, name in numbers_of(plan).items()
+    )
+    key = f"coalesce(violation_key, CASE rule_id{texts} END)" if texts else "violation_key"
+    return f"SELECT rule_id, side, {key} AS violation_key, near, weight FROM {quote(view)}"
 
 
 def again_sql(
@@ -182,7 +205,7 @@ def again_sql(
         if rule_id in rule_ids:
             of_rule = f"{known} WHERE rule_id = '{rule_id}'"
             rows = _known_rows(plan, relation, keyed.key_sql, of_rule, are_few=are_few)
-            branches.append(_key_branch(rule_id, Side.OWN, keyed, rows))
+            branches.append(_key_branch(rule_id, Side.OWN, replace(keyed, number_sql=""), rows))
     found = "\nUNION ALL\n".join(branches)
     asked = ", ".join(f"'{rule_id}'" for rule_id in rule_ids)
     by_row = ", ".join(f"'{tally.rule_id}'" for tally in tallies) or "''"
@@ -199,13 +222,14 @@ def again_sql(
         f"WHERE known.rule_id IN ({asked})\n"
         "GROUP BY known.rule_id, known.violation_key, known.near, known.occurrences"
     )
-    corrected = (
-        f"SELECT rule_id, '{Side.OWN}' AS side, violation_key, near, weight, "
+    by_number = ", ".join(f"'{rule_id}'" for rule_id in numbers_of(plan)) or "''"
+    return (
+        f"SELECT rule_id, '{Side.OWN}' AS side, "
+        f"if(rule_id IN ({by_number}), NULL, violation_key) AS violation_key, near, weight, "
         f"CASE WHEN rule_id NOT IN ({by_row}) THEN weight "
         "WHEN is_there THEN 0L ELSE -occurrences END AS present, has_null\n"
         f"FROM ({matched})"
     )
-    return _with_hash([corrected])
 
 
 def _known_rows(plan: TablePlan, relation: str, key_sql: str, known: str, *, are_few: bool) -> str:
@@ -296,14 +320,8 @@ def keyed_of(plan: TablePlan) -> dict[str, KeyedRows]:
     return {step.rule_id: step.rows for step in steps if step.rows and step.rule_id in kinds}
 
 
-def _with_hash(branches: Sequence[str]) -> str:
-    if not branches:
-        return ""
-    rows = "\nUNION ALL\n".join(branches)
-    return (
-        f"SELECT rule_id, side, {KEY_HASH} AS key_hash, violation_key, near, weight, present, "
-        f"has_null\nFROM (\n{rows}\n)"
-    )
+def _united(branches: Sequence[str]) -> str:
+    return "\nUNION ALL\n".join(branches)
 
 
 def _key_branch(rule_id: str, side: Side, rows: KeyedRows, relation: str) -> str:
@@ -312,12 +330,26 @@ def _key_branch(rule_id: str, side: Side, rows: KeyedRows, relation: str) -> str
     A key whose rows cancel out, as an update's do that leaves it alone, is not touched.
     """
     where = f"\nWHERE {rows.inside}" if rows.inside else ""
+    key, group = rows.key_sql, rows.group_sql
+    if rows.number_sql:
+        key, group = "CAST(NULL AS STRING)", rows.number_sql
     return (
         f"SELECT '{rule_id}' AS rule_id, '{side}' AS side, violation_key, near, weight, "
         "weight AS present, has_null\n"
-        f"FROM (SELECT {rows.key_sql} AS violation_key, {rows.near_sql} AS near, "
+        f"FROM (SELECT {key} AS violation_key, {rows.number_sql or rows.near_sql} AS near, "
         f"sum({WEIGHT}) AS weight, {rows.has_null_sql} AS has_null\n"
-        f"FROM {relation}{where}\nGROUP BY {rows.group_sql}\nHAVING sum({WEIGHT}) <> 0)"
+        f"FROM {relation}{where}\nGROUP BY {group}\nHAVING sum({WEIGHT}) <> 0)"
+    )
+
+
+def _number_rows(rule_id: str, side: Side, rows: KeyedRows, relation: str) -> str:
+    """Rows by a key that is a number, one by one: the store brings them together, once."""
+    where = f"\nWHERE {rows.inside}" if rows.inside else ""
+    return (
+        f"SELECT '{rule_id}' AS rule_id, '{side}' AS side, "
+        f"CAST(NULL AS STRING) AS violation_key, {rows.number_sql} AS near, "
+        f"CAST({WEIGHT} AS BIGINT) AS weight, CAST({WEIGHT} AS BIGINT) AS present, "
+        f"false AS has_null\nFROM {relation}{where}"
     )
 
 

@@ -22,9 +22,10 @@ from lakeproof.model.reading import Mark, Mode
 from lakeproof.model.rule import RejectedRule, Rule
 from lakeproof.model.standing import Standing
 from lakeproof.model.tiles import tiled_weights_sql
-from lakeproof.model.weighing import WeighKind
+from lakeproof.model.weighing import KEY_HASH, WeighKind
 from lakeproof.planning.plan import Plan, TablePlan
 from lakeproof.planning.tables import PinnedTable
+from lakeproof.planning.weights import written_sql
 from lakeproof.state.store import RuleProgress
 
 SLICES = 256
@@ -196,7 +197,8 @@ class Auditor:
         if plan.weighed[rule.rule_id] is WeighKind.COUNT:
             return audited
         found_keys = [
-            f"SELECT side, key_hash, weight FROM {quote(one.view)} WHERE rule_id = '{rule.rule_id}'"
+            f"SELECT side, {KEY_HASH} AS key_hash, weight FROM ({written_sql(plan, one.view)}) "
+            f"WHERE rule_id = '{rule.rule_id}'"
             for one in weights
         ]
         found_keys += [

@@ -19,6 +19,7 @@ from lakeproof.model.standing import Standing
 from lakeproof.model.weighing import Resolution, WeighKind
 from lakeproof.planning.parts import part_of
 from lakeproof.planning.read_mode import Part, Share
+from lakeproof.planning.weights import numbers_of
 from lakeproof.running.findings import TableFindings
 from lakeproof.running.progress import Listener, StepDone
 from lakeproof.running.reads import TableRead, Wanted
@@ -181,9 +182,9 @@ class Weigher:
             found.standings[name] = Standing() if is_new else _kept_standing(read.progress[name])
         for one in weights:
             _add(found, one)
-        kinds = read.plan.weighed
+        kinds, numbers = read.plan.weighed, numbers_of(read.plan)
         for name in names:
-            _note(found, share, name, kinds[name])
+            _note(found, share, name, kinds[name], numbers.get(name, ""))
         if source.mode is Mode.WATERMARK and share.since is not None and names:
             found.missed = source.missed(share.since, found.standings[names[0]].rows)
         seconds = time.monotonic() - started
@@ -258,7 +259,13 @@ def _add(found: WeighedTable, weights: Weights) -> None:
             found.standings[name] += standing
 
 
-def _note(found: WeighedTable, share: Share, rule_id: str, kind: WeighKind) -> None:
+def _note(
+    found: WeighedTable,
+    share: Share,
+    rule_id: str,
+    kind: WeighKind,
+    number_name: str = "",
+) -> None:
     if kind is WeighKind.COUNT:
         return
     known = found.read.progress.get(rule_id)
@@ -270,6 +277,7 @@ def _note(found: WeighedTable, share: Share, rule_id: str, kind: WeighKind) -> N
             generation=(known.generation if known else 0) + int(is_rebuilt),
             is_rebuilt=is_rebuilt,
             unseen_as=_why_unseen(found.read, known),
+            number_name=number_name,
         )
     )
 

@@ -68,12 +68,11 @@ def to_merge(attempts: Sequence[Attempt]) -> tuple[Attempt, ...]:
     return tuple(attempts[first:])
 
 
-def is_named(attempts: Iterable[Attempt], columns: tuple[str, str] = ("batch_seq", "token")) -> str:
-    """An SQL condition: the row is of one of these. The batches are there to prune files."""
+def is_named(attempts: Iterable[Attempt], column: str = "token") -> str:
+    """An SQL condition: the row is of one of these.
+
+    By texts alone. Spark writes numbers into the Java that it makes of a statement, so one that is
+    another in each run would have it compiled, and found out to be hot, in each run again.
+    """
     known = sorted(attempts)
-    if not known:
-        return "false"
-    batch_seq, token = columns
-    batches = ", ".join(str(number) for number in sorted({one.batch_seq for one in known}))
-    tokens = literals.texts(one.token for one in known)
-    return f"{batch_seq} IN ({batches}) AND {token} IN ({tokens})"
+    return f"{column} IN ({literals.texts(one.token for one in known)})" if known else "false"

@@ -31,8 +31,9 @@ def create_missing(access: StateAccess) -> None:
         return
     _insist(partial(access.frame, f"CREATE NAMESPACE IF NOT EXISTS {access.namespace.sql}"))
     for kind in missing:
-        table, made = access.tables[kind], access.format
-        _insist(partial(access.frame, TABLES[kind].ddl(table, made.name, made.properties)))
+        table, made = TABLES[kind], access.format
+        properties = made.properties_of(table.looked_up_by)
+        _insist(partial(access.frame, table.ddl(access.tables[kind], made.name, properties)))
         _version(access, kind)
 
 

@@ -46,4 +46,5 @@ ICEBERG = TableFormat(
     # not NULL) keeps it a row-level operation, and the slower one fails and looks again.
     insert_guard="WHEN MATCHED AND t.`run_id` IS NULL THEN UPDATE SET `run_id` = s.`run_id`",
     writing=_writing,
+    kept_extremes=lambda _columns: {},
 )

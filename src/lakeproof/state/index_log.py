@@ -15,6 +15,7 @@ from lakeproof.model.standing import KeyTotals
 from lakeproof.state import index_writing, key_index
 from lakeproof.state.access import StateAccess
 from lakeproof.state.attempts import Attempt, to_merge
+from lakeproof.state.batch_rules import BatchRules
 from lakeproof.state.key_index import SMALL_INDEX_ROWS
 from lakeproof.state.progress import Head
 from lakeproof.state.store import Batch, Weighed
@@ -22,14 +23,17 @@ from lakeproof.state.store import Batch, Weighed
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row
 
+OPEN_KEYS_SENT_MAX = 100_000
+"""Up to this many texts are sent to the keys; more, and both are shuffled."""
+
 
 @dataclass(slots=True)
 class SparkTouched:
     """See `store.Touched`.
 
-    `view` has the keys of rules that went on, `open_view` the open ones of rules that began anew;
-    '' if there is nothing to do. `attempts` are those of each rule's index once the batch is
-    committed.
+    `view` has the keys of rules that went on which have a violation before or after, `open_view`
+    the open ones of rules that began anew; '' if there is nothing to do. `attempts` are those of
+    each rule's index once the batch is committed.
     """
 
     totals: dict[str, KeyTotals] = field(default_factory=dict)
@@ -98,27 +102,23 @@ class _GoingOn:
         attempts = {one.rule_id: self._attempts(one.rule_id) for one in self.weighed}
         touched.attempts.update(attempts)
         self.access.refresh("violations", "progress", "key_index")
-        kinds = {one.rule_id: one.kind for one in self.weighed}
-        # The keys go before anything is written: held, Spark would plan them anew after each write.
         with ExitStack() as held:
-            keys, committed = self._looked_up(attempts, held)
-            frame = self.access.frame(key_index.touched_sql(keys, committed, kinds))
+            keys = hold(self.access, self.access.frame(self._keys), held)
+            committed = self._committed(attempts, keys)
+            frame = self.access.frame(key_index.touched_sql(keys, committed, self._rules))
             touched.view = name_view(self.access, settled(frame), touched.held)
-            index_rows = self._sum_up(touched)
-        self._append(touched, index_rows)
+            self._append(touched, keys, self._sum_up(touched, keys))
 
-    def _looked_up(
-        self, attempts: Mapping[str, tuple[Attempt, ...]], held: ExitStack
-    ) -> tuple[str, key_index.Candidates]:
-        """The keys that are touched, as a relation, and what the index may have of them."""
+    def _committed(
+        self, attempts: Mapping[str, tuple[Attempt, ...]], keys: str
+    ) -> key_index.Candidates:
+        """What the index may have of these keys."""
         index = self.access.tables["key_index"]
-        tiles = key_index.tiles_sql(index, attempts)
         is_small = sum(one.rows for of in attempts.values() for one in of) <= SMALL_INDEX_ROWS
-        whole = key_index.Candidates(key_index.visible_sql(index, attempts), tiles=tiles)
-        if is_small:
-            return f"({self._keys})", whole
-        view = hold(self.access, self.access.frame(self._keys), held)
-        return quote(view), key_index.candidates(index, view, attempts, self._ranges(view))
+        if not is_small:
+            return key_index.candidates(index, keys, attempts, self._ranges(keys))
+        tiles = key_index.tiles_sql(index, attempts)
+        return key_index.Candidates(key_index.visible_sql(index, attempts), tiles=tiles)
 
     def _attempts(self, rule_id: str) -> tuple[Attempt, ...]:
         head = self.heads.get(rule_id)
@@ -132,35 +132,35 @@ class _GoingOn:
             for one in self.weighed
         }
         strays = key_index.strays_sql(tables["violations"], tables["progress"], bases)
-        tiled = key_index.tiled_of({name: self._attempts(name) for name in bases})
-        return key_index.keys_sql(key_index.incoming_sql(self.columns, bases), strays, tiled)
+        incoming = key_index.incoming_sql(self.columns, bases)
+        return key_index.keys_sql(incoming, strays, self._rules)
+
+    @property
+    def _rules(self) -> BatchRules:
+        return BatchRules.of(self.weighed)
 
     def _ranges(self, keys_view: str) -> dict[str, key_index.Range]:
         return {
             row["rule_id"]: key_index.Range(
                 row["keys"], None if row["lies_anywhere"] else (row["low"], row["high"])
             )
-            for row in self.access.read(key_index.ranges_sql(keys_view))
+            for row in self.access.read(key_index.ranges_sql(keys_view, self._rules))
         }
 
     def _knows(self, one: Weighed) -> bool:
         return one.rule_id in self.heads
 
-    def _sum_up(self, touched: SparkTouched) -> dict[str, int]:
-        """Fills in the totals; gives how many rows each rule adds to the index."""
-        index_rows: dict[str, int] = {}
-        rows = self.access.read(key_index.totals_sql(touched.view))
+    def _sum_up(self, touched: SparkTouched, keys: str) -> list[Row]:
+        """Fills in the totals; gives them by rule."""
+        rows = self.access.read(key_index.totals_sql(keys, touched.view, self._rules))
         sum_up(touched, rows)
-        for row in rows:
-            rule_id = row["rule_id"]
-            touched.new_hits[rule_id] = row["new_hits"]
-            touched.to_write[rule_id] = row["to_write"]
-            if row["index_rows"]:
-                index_rows[rule_id] = row["index_rows"]
-        return index_rows
+        touched.new_hits.update({row["rule_id"]: row["new_hits"] for row in rows})
+        touched.to_write.update({row["rule_id"]: row["to_write"] for row in rows})
+        return rows
 
-    def _append(self, touched: SparkTouched, index_rows: Mapping[str, int]) -> None:
+    def _append(self, touched: SparkTouched, keys: str, totals: Sequence[Row]) -> None:
         """Write the weights; where a rule's log has become long, its small parts with them."""
+        index_rows = {row["rule_id"]: row["index_rows"] for row in totals if row["index_rows"]}
         if not index_rows:
             return
         merging = {
@@ -171,8 +171,10 @@ class _GoingOn:
         index = self.access.tables["key_index"]
         append = index_writing.Append(self.batch, self.moment, index, self.weighed)
         merged = key_index.visible_sql(index, merging) if merging else ""
+        are_few = sum(row["open_keys"] for row in totals) <= OPEN_KEYS_SENT_MAX
+        weights = index_writing.with_texts(keys, touched.view, self._rules, are_few=are_few)
         own = self.access.append_anew(
-            self.batch.batch_seq, lambda own: append.insert(own, quote(touched.view), merged)
+            self.batch.batch_seq, lambda own: append.insert(own, f"({weights})", merged)
         )
         for rule_id, rows in index_rows.items():
             old = merging.get(rule_id, ())
@@ -197,15 +199,15 @@ class _Beginning:
 
     def add_to(self, touched: SparkTouched) -> None:
         index = self.access.tables["key_index"]
-        kinds = {one.rule_id: one.kind for one in self.weighed}
+        rules = BatchRules.of(self.weighed)
         append = index_writing.Append(self.batch, self.moment, index, self.weighed)
-        relation = f"({index_writing.rebuilt_sql(self.columns, self.tile_views, kinds)})"
+        sql = index_writing.rebuilt_sql(self.columns, self.tile_views, rules)
         own = self.access.append_anew(
-            self.batch.batch_seq, lambda own: append.insert_anew(own, relation)
+            self.batch.batch_seq, lambda own: append.insert_anew(own, f"({sql})")
         )
         self.access.refresh("key_index")
-        rebuilt = index_writing.Rebuilt(index, own, kinds)
-        touched.attempts.update(dict.fromkeys(kinds, (own,)))
+        rebuilt = index_writing.Rebuilt(index, own, rules)
+        touched.attempts.update(dict.fromkeys(rules.ids, (own,)))
         rows = self.access.read(rebuilt.totals)
         sum_up(touched, rows)
         for row in rows:

@@ -35,7 +35,7 @@ class KeptRows:
     def sql(self, attempts: Sequence[Attempt]) -> str:
         """The rows of these attempts, with the columns as they were given."""
         names = ", ".join(quote(name) for name in self._columns())
-        named = is_named(attempts, (quote(BATCH), quote(TOKEN)))
+        named = is_named(attempts, quote(TOKEN))
         return f"SELECT {names} FROM {self.table.sql} WHERE {named}"
 
     def add(self, batch_seq: int, relation: str, known: tuple[Attempt, ...]) -> tuple[Attempt, ...]:

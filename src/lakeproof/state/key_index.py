@@ -2,17 +2,19 @@
 
 A batch looks up the keys that it touches, tells from what they weighed before and weigh after it
 which violations open and close, and appends its own weights. Rows are sorted by `near`, so that a
-look-up of keys that lie together opens few files. It goes by the two numbers of a key's hash.
+look-up of keys that lie together opens few files. It goes by two numbers, key_high and key_low:
+those of a key's hash; of a key that is a number itself, 0 and that number.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
 from lakeproof.model.names import TableName, quote
-from lakeproof.model.tiles import TILE_KEYS, holds, number_in, tile_of, tiled_weights_sql
+from lakeproof.model.number_keys import key_text, number_in
+from lakeproof.model.tiles import TILE_KEYS, holds, tile_of, tiled_weights_sql
 from lakeproof.model.weighing import (
     BROADCAST_KEYS_MAX,
     KEY_HASH,
@@ -23,15 +25,32 @@ from lakeproof.model.weighing import (
 )
 from lakeproof.state import literals
 from lakeproof.state.attempts import Attempt, is_named
+from lakeproof.state.batch_rules import BatchRules, excess_sql, open_sql
 
 Value = TypeVar("Value", int, WeighKind)
 
-NUMBERS = ", ".join(f"{value} AS {name}" for name, value in KEY_NUMBERS.items())
+NAMES = (
+    f"coalesce({KEY_NUMBERS['key_high']}, 0L) AS key_high, "
+    f"coalesce({KEY_NUMBERS['key_low']}, near) AS key_low"
+)
+"""What a key is known by, of one that has a hash and of one that is a number."""
+_ROWS = (
+    "rule_id, batch_seq, token, side, key_hash, key_json, `count`, first_seen, last_seen, near, "
+    "has_null, tile_key, "
+    "coalesce(key_high, 0L) AS key_high, coalesce(key_low, near) AS key_low"
+)
+"""The columns of the index that are read, by the same names."""
 OWN = f"'{Side.OWN.value}'"
 PARENT = f"'{Side.PARENT.value}'"
 NO_STRAYS = "SELECT '' AS rule_id, '' AS violation_key WHERE false"
 SMALL_INDEX_ROWS = 200_000
 """An index up to this size is read as a whole: finding out where the keys lie costs more."""
+_ENDS_BITS = 4
+"""The ends of a range are rounded by an eighth to a sixteenth of its width."""
+_LONG_MIN, _LONG_MAX = -(2**63), 2**63 - 1
+ROWS_PER_KEY_MAX = 6
+"""Up to so many rows of the index for each touched key, summing all of them up costs less than
+telling beforehand which are needed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,55 +70,58 @@ class Candidates:
     """A query of rows of the index, and the condition on which one of them counts.
 
     `tiles` is a query of those that tell many keys each, all of which count; '' without any.
+    `sends_keys`: the keys are few enough to be sent to them.
     """
 
     rows: str
-    counts: str = "true"
+    counts: str = "(true)"
     tiles: str = ""
+    sends_keys: bool = False
 
 
 def incoming_sql(views: Mapping[str, Sequence[str]], rule_ids: Iterable[str]) -> str:
     """The weights of all views, by view name and its columns; without view, no rows."""
     wanted = literals.texts(rule_ids)
     branches = [
-        "SELECT rule_id, side, key_hash, violation_key, near, weight, present, "
+        "SELECT rule_id, side, violation_key, near, weight, present, "
         f"{'coalesce(has_null, false)' if 'has_null' in columns else 'false'} AS has_null "
         f"FROM {quote(view)} WHERE rule_id IN ({wanted})"
         for view, columns in views.items()
     ]
     none = (
-        "SELECT '' AS rule_id, '' AS side, '' AS key_hash, '' AS violation_key, 0L AS near, "
+        "SELECT '' AS rule_id, '' AS side, '' AS violation_key, 0L AS near, "
         "0L AS weight, 0L AS present, false AS has_null WHERE false"
     )
     return "\nUNION ALL\n".join(branches) or none
 
 
-def keys_sql(incoming: str, strays: str, tiled: Collection[str] = ()) -> str:
+def keys_sql(incoming: str, strays: str, rules: BatchRules) -> str:
     """One row for each key that is touched: what is added to it on either side.
 
-    A stray is a key whose stored violation must be assigned again although nothing changed; of
-    `tiled` rules it must be known where it lies. Keys are brought together by their texts and
-    hashed afterwards, once.
+    A stray is a key whose stored violation must be assigned again although nothing changed. Keys
+    that are numbers have no text; others are brought together by their texts and hashed afterwards,
+    once.
     """
     return f"""
-SELECT *, {NUMBERS} FROM (
+SELECT *, {NAMES} FROM (
 SELECT *, {KEY_HASH} AS key_hash FROM (
-SELECT rule_id, violation_key,
+SELECT rule, violation_key,
        CAST(sum(if(side = {OWN}, weight, 0)) AS BIGINT) AS own,
        CAST(sum(if(side = {PARENT}, weight, 0)) AS BIGINT) AS parent,
        CAST(sum(if(side = {OWN}, present, 0)) AS BIGINT) AS present,
-       if(bool_or(near = 0), 0L, max(near)) AS near, bool_or(has_null) AS has_null,
-       bool_or(is_stray) AS is_stray
-FROM (
-  SELECT rule_id, side, violation_key, near, weight, present, has_null, false AS is_stray
+       coalesce(number, if(bool_or(near = 0), 0L, max(near))) AS near,
+       bool_or(has_null) AS has_null, bool_or(is_stray) AS is_stray
+FROM (SELECT *, if(violation_key IS NULL, near, NULL) AS number FROM (
+  SELECT {rules.rule} AS rule, side, violation_key, near, weight, present, has_null,
+         false AS is_stray
   FROM ({incoming})
   UNION ALL
-  SELECT rule_id, {OWN}, violation_key,
-         if(rule_id IN ({literals.texts(tiled)}), {number_in("violation_key")}, NULL),
-         0L, 0L, false, true
+  SELECT {rules.rule}, {OWN}, if({rules.is_number}, NULL, violation_key),
+         if({rules.is_number}, {number_in("violation_key")}, NULL), 0L, 0L, false, true
   FROM ({strays})
-)
-GROUP BY rule_id, violation_key))"""
+))
+GROUP BY number, violation_key, rule))
+WHERE own <> 0 OR parent <> 0 OR is_stray"""
 
 
 def strays_sql(violations: TableName, progress: TableName, bases: Mapping[str, int]) -> str:
@@ -117,16 +139,17 @@ def strays_sql(violations: TableName, progress: TableName, bases: Mapping[str, i
     )
 
 
-def ranges_sql(keys_view: str) -> str:
+def ranges_sql(keys_view: str, rules: BatchRules) -> str:
     return (
-        "SELECT rule_id, count(*) AS keys, bool_or(near IS NULL OR near = 0) AS lies_anywhere, "
-        f"min(near) AS low, max(near) AS high FROM {quote(keys_view)} GROUP BY rule_id"
+        f"SELECT {rules.rule_id} AS rule_id, count(*) AS keys, "
+        "bool_or(key_hash IS NOT NULL AND coalesce(near, 0L) = 0) AS lies_anywhere, "
+        f"min(near) AS low, max(near) AS high FROM {quote(keys_view)} GROUP BY rule"
     )
 
 
 def visible_sql(index: TableName, attempts: Mapping[str, Sequence[Attempt]]) -> str:
     """The rows that count of the rules that `attempts` names, but for tiles."""
-    return f"SELECT * FROM {index.sql} WHERE ({_counting_sql(attempts)}) AND tile IS NULL"
+    return f"SELECT {_ROWS} FROM {index.sql} WHERE ({_counting_sql(attempts)}) AND tile IS NULL"
 
 
 def tiles_sql(index: TableName, attempts: Mapping[str, Sequence[Attempt]]) -> str:
@@ -167,33 +190,34 @@ def candidates(
 ) -> Candidates:
     """The rows of a large index among which those of these keys are; some of others may be too.
 
-    Rules, batches and places leave out the files of others. Half of a key's hash, one number, then
-    turns nearly all rows away. Whether a row counts is asked of the few that are left: texts are
-    dear to compare, and an index has many rows.
+    Rules, parts and places leave out the files of others. If that may leave many rows for each
+    key, half of a key's hash, one number, then turns nearly all of them away; whether a row counts
+    is asked of the few that are left: texts are dear to compare, and an index has many rows.
     """
     named = {name: of for name, of in attempts.items() if name in ranges}
-    counting = _counting_sql(named)
-    batches = sorted({one.batch_seq for of in named.values() for one in of})
+    parts = {one for of in named.values() for one in of}
+    counting = f"({_counting_sql(named)})"
     tiles = tiles_sql(index, named)
     if tiles:
         tiles = f"{tiles} AND ({_within_sql(ranges, TILE_KEYS)})"
-    rows = (
-        f"SELECT * FROM {index.sql} WHERE tile IS NULL AND rule_id IN ({literals.texts(ranges)}) "
-        f"AND batch_seq IN ({', '.join(map(str, batches)) or -1}) AND ({_within_sql(ranges)})"
-    )
-    if sum(one.keys for one in ranges.values()) <= BROADCAST_KEYS_MAX:
-        return Candidates(
-            f"SELECT /*+ BROADCAST(k) */ i.* FROM ({rows}) i LEFT SEMI JOIN "
-            f"(SELECT key_low FROM {quote(keys_view)}) k ON k.key_low = i.key_low",
-            counting,
-            tiles,
+    lying = f"SELECT {_ROWS} FROM {index.sql} WHERE tile IS NULL AND ({_within_sql(ranges)})"
+    keys = sum(one.keys for one in ranges.values())
+    are_few = keys <= BROADCAST_KEYS_MAX
+    if sum(one.rows for of in named.values() for one in of) <= ROWS_PER_KEY_MAX * keys:
+        return Candidates(f"{lying} AND {counting}", tiles=tiles, sends_keys=are_few)
+    if are_few:
+        known = f"rule_id IN ({literals.texts(ranges)}) AND {is_named(parts)}"
+        found = (
+            f"SELECT /*+ BROADCAST(k) */ i.* FROM ({lying} AND {known}) i LEFT SEMI JOIN "
+            f"(SELECT key_low FROM {quote(keys_view)}) k ON k.key_low = i.key_low"
         )
-    return Candidates(
-        f"SELECT i.* FROM ({rows} AND ({counting})) i LEFT SEMI JOIN "
-        f"(SELECT rule_id, key_high, key_low FROM {quote(keys_view)}) k "
-        "ON k.key_low = i.key_low AND k.key_high = i.key_high AND k.rule_id = i.rule_id",
-        tiles=tiles,
+        return Candidates(found, counting, tiles, sends_keys=True)
+    found = (
+        f"SELECT i.* FROM ({lying} AND {counting}) i LEFT SEMI JOIN "
+        f"(SELECT key_high, key_low FROM {quote(keys_view)}) k "
+        "ON k.key_low = i.key_low AND k.key_high = i.key_high"
     )
+    return Candidates(found, tiles=tiles)
 
 
 def _within_sql(ranges: Mapping[str, Range], width: int = 1) -> str:
@@ -201,11 +225,21 @@ def _within_sql(ranges: Mapping[str, Range], width: int = 1) -> str:
 
     Rows of some width may begin before the first of them.
     """
-    ends = [one.ends for one in ranges.values() if one.ends]
+    ends = [_rounded(*one.ends) for one in ranges.values() if one.ends]
     places = _united((low - width + 1, high) for low, high in ends)
     within = " OR ".join(["near = 0", *(f"near BETWEEN {low} AND {high}" for low, high in places)])
     anywhere = [name for name, one in ranges.items() if one.ends is None]
     return f"{within} OR rule_id IN ({literals.texts(anywhere)})" if anywhere else within
+
+
+def _rounded(low: int, high: int) -> tuple[int, int]:
+    """Ends a little further out, which are the same for keys from about the same places.
+
+    Then the statement is the same, too, and Spark need not compile it again.
+    """
+    step = 1 << max(0, (high - low).bit_length() - _ENDS_BITS)
+    first, behind = low // step * step, (high // step + 1) * step
+    return max(first, _LONG_MIN), min(behind - 1, _LONG_MAX)
 
 
 def _united(ranges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -219,46 +253,29 @@ def _united(ranges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     return united
 
 
-def touched_sql(keys: str, committed: Candidates, kinds: Mapping[str, WeighKind]) -> str:
-    """Each touched key with its violation before and after the batch.
+def touched_sql(keys_view: str, committed: Candidates, rules: BatchRules) -> str:
+    """The touched keys that have a violation before or after the batch, and those that cannot be.
 
-    `to_write` is true where the stored violation must change; a key without violation, before and
-    after, is known by its hash from here on. Joined by numbers first: Spark sorts by the first
-    column, and rows of one rule have the same rule_id.
+    Most have none, and are left out here; the texts of those that are no numbers are fetched for
+    the few. `to_write` is true where the stored violation must change. Grouped by what differs from
+    row to row first: the rows of one rule have the same number.
     """
-    held, found = "", ""
-    if committed.tiles:
-        held = f" + if(t.tile IS NOT NULL AND {holds('t.tile', 'k.near')}, 1L, 0L)"
-        found = (
-            f"\n  LEFT JOIN ({committed.tiles}) t ON t.near = {tile_of('k.near')} "
-            "AND t.rule_id = k.rule_id"
-        )
     return f"""
-WITH before AS (
-  SELECT key_low, key_high, rule_id,
-         CAST(sum(if(counts AND side = {OWN}, `count`, 0L)) AS BIGINT) AS own,
-         CAST(sum(if(counts AND side = {PARENT}, `count`, 0L)) AS BIGINT) AS parent,
-         bool_or(counts AND coalesce(has_null, false)) AS has_null
-  FROM (SELECT *, {committed.counts} AS counts FROM ({committed.rows}))
-  GROUP BY key_low, key_high, rule_id
-), known AS (
-  SELECT k.*, {kind_sql(kinds)} AS kind, coalesce(before.own, 0L){held} AS own_before,
-         coalesce(before.parent, 0L) AS parent_before, before.has_null AS had_null
-  FROM {keys} k LEFT JOIN before ON before.key_low = k.key_low
-    AND before.key_high = k.key_high AND before.rule_id = k.rule_id{found}
-), summed AS (
-  SELECT rule_id, key_hash, key_high, key_low, violation_key, near, own AS own_weight,
-         parent AS parent_weight, present, is_stray, kind, own_before, parent_before,
-         has_null OR coalesce(had_null, false) AS has_null,
-         own_before + own AS own, parent_before + parent AS parent
-  FROM known
+WITH summed AS (
+  SELECT rule, key_high, key_low,
+         sum(own_before) AS own_before, sum(parent_before) AS parent_before,
+         sum(own_before + own) AS own, sum(parent_before + parent) AS parent,
+         sum(present) AS present, bool_or(has_null) AS has_null, bool_or(is_stray) AS is_stray
+  FROM ({_before_and_added(keys_view, committed, rules)})
+  GROUP BY key_low, key_high, rule HAVING bool_or(is_touched)
 ), judged AS (
   SELECT *, {open_sql("own_before", "parent_before")} AS was_open,
          {open_sql("own", "parent")} AS is_open
-  FROM summed
+  FROM (SELECT *, {rules.kind} AS kind FROM (SELECT *, {rules.rule_id} AS rule_id FROM summed))
+), moved AS (
+  SELECT * FROM judged WHERE is_open OR was_open OR is_stray OR own < 0 OR parent < 0
 )
-SELECT rule_id, key_hash, key_high, key_low, near, has_null, own_weight, parent_weight,
-       if(is_open OR was_open OR is_stray, violation_key, NULL) AS violation_key,
+SELECT rule_id, key_high, key_low, {rules.text} AS violation_key,
        was_open, is_open, own_before, own AS occurrences, parent,
        {excess_sql("was_open", "own_before")} AS excess_before,
        {excess_sql("is_open", "own")} AS excess,
@@ -266,10 +283,48 @@ SELECT rule_id, key_hash, key_high, key_low, near, has_null, own_weight, parent_
           OR (kind <> '{WeighKind.ROW.value}' AND own > 0),
           '{Resolution.FIXED.value}', '{Resolution.DELETED.value}') AS resolution,
        is_stray OR was_open <> is_open OR (is_open AND own <> own_before) AS to_write
-FROM judged"""
+FROM ({_with_texts("moved", keys_view, rules)})"""
 
 
-def totals_sql(touched_view: str) -> str:
+def _with_texts(moved: str, keys_view: str, rules: BatchRules) -> str:
+    if rules.number_names.keys() == rules.kinds.keys():
+        return f"SELECT *, CAST(NULL AS STRING) AS violation_key, key_low AS near FROM {moved}"
+    return (
+        f"SELECT m.*, k.violation_key, m.key_low AS near FROM {moved} m LEFT JOIN "
+        f"(SELECT rule, key_high, key_low, violation_key FROM {quote(keys_view)} "
+        "WHERE violation_key IS NOT NULL) k "
+        "ON k.key_low = m.key_low AND k.key_high = m.key_high AND k.rule = m.rule"
+    )
+
+
+def _before_and_added(keys_view: str, committed: Candidates, rules: BatchRules) -> str:
+    """What keys weighed and what is added to them, as rows to sum up: cheaper than to join them."""
+    added = (
+        "SELECT rule, key_high, key_low, true AS is_touched, 0L AS own_before, "
+        "0L AS parent_before, own, parent, present, has_null, is_stray "
+        f"FROM {quote(keys_view)}"
+    )
+    counts = committed.counts
+    before = (
+        f"SELECT {rules.rule}, key_high, key_low, false, "
+        f"if({counts} AND side = {OWN}, `count`, 0L), "
+        f"if({counts} AND side = {PARENT}, `count`, 0L), "
+        f"0L, 0L, 0L, {counts} AND coalesce(has_null, false), false FROM ({committed.rows})"
+    )
+    parts = [added, before]
+    if committed.tiles:
+        sent = "/*+ BROADCAST(k) */ " if committed.sends_keys else ""
+        parts.append(
+            f"SELECT {sent}k.rule, 0L, k.near, false, 1L, 0L, 0L, 0L, 0L, false, false "
+            f"FROM (SELECT rule, near FROM {quote(keys_view)} WHERE key_hash IS NULL) k "
+            f"JOIN (SELECT *, {rules.rule} AS rule FROM ({committed.tiles})) t "
+            f"ON t.near = {tile_of('k.near')} AND t.rule = k.rule "
+            f"WHERE {holds('t.tile', 'k.near')}"
+        )
+    return "\nUNION ALL\n".join(parts)
+
+
+def totals_sql(keys_view: str, touched_view: str, rules: BatchRules) -> str:
     """Per rule: by how much its open violations grow, and what there is to write.
 
     `below_zero` counts keys that cannot be.
@@ -280,38 +335,46 @@ SELECT rule_id,
        CAST(sum(if(is_open, occurrences, 0) - if(was_open, own_before, 0)) AS BIGINT)
          AS occurrences,
        CAST(sum(excess - excess_before) AS BIGINT) AS excess,
-       count_if(is_open AND NOT was_open) AS new_hits, count_if(to_write) AS to_write,
-       count_if(own_weight <> 0) + count_if(parent_weight <> 0) AS index_rows,
+       count_if(is_open AND NOT was_open) AS new_hits, count_if(is_open) AS open_keys,
+       count_if(to_write) AS to_write, CAST(sum(index_rows) AS BIGINT) AS index_rows,
        count_if(occurrences < 0 OR parent < 0) AS below_zero
-FROM {quote(touched_view)} GROUP BY rule_id"""
+FROM (
+  SELECT rule_id, was_open, is_open, own_before, occurrences, parent, excess_before, excess,
+         to_write, 0L AS index_rows
+  FROM {quote(touched_view)}
+  UNION ALL
+  SELECT {rules.rule_id}, false, false, 0L, 0L, 0L, 0L, 0L, false, index_rows FROM (
+    SELECT rule, count_if(own <> 0) + count_if(parent <> 0) AS index_rows
+    FROM {quote(keys_view)} GROUP BY rule)
+) GROUP BY rule_id"""
 
 
 def known_sql(
     visible: str,
     tiles: str,
     besides: Mapping[str, Sequence[str]],
-    kinds: Mapping[str, WeighKind],
+    rules: BatchRules,
 ) -> str:
     """Keys that are or were in violation, or would be with the weights of the views `besides`.
 
     With the rows behind them as committed, and where they lie. `besides` has the columns of each.
     """
-    unique = literals.texts(name for name, kind in kinds.items() if kind is WeighKind.UNIQUE)
+    unique = literals.texts(n for n, kind in rules.kinds.items() if kind is WeighKind.UNIQUE)
     # A parent that goes can open a key too: what stands behind it must be looked at as well.
     added = (
-        "SELECT rule_id, key_hash, NULL AS known, violation_key AS key, 0L AS own, "
+        f"SELECT rule_id, {NAMES}, NULL AS known, {rules.text} AS key, 0L AS own, "
         f"if(side = {OWN}, weight, 0L) AS weight, near, has_null "
-        f"FROM ({incoming_sql(besides, kinds)})"
+        f"FROM (SELECT *, {KEY_HASH} AS key_hash FROM ({incoming_sql(besides, rules.ids)}))"
     )
     known = (
-        "SELECT rule_id, key_hash, key_json AS known, NULL AS key, "
+        "SELECT rule_id, key_high, key_low, key_json AS known, NULL AS key, "
         f"if(side = {OWN}, `count`, 0L) AS own, 0L AS weight, near, false AS has_null "
         f"FROM ({visible})"
     )
     keys = (
         "SELECT rule_id, max(known) AS known, max(key) AS key, CAST(sum(own) AS BIGINT) AS own, "
         "sum(weight) AS weight, max(near) AS near, bool_or(has_null) AS has_null "
-        f"FROM ({known}\nUNION ALL\n{added}) GROUP BY rule_id, key_hash\n"
+        f"FROM ({known}\nUNION ALL\n{added}) GROUP BY rule_id, key_high, key_low\n"
         "HAVING max(known) IS NOT NULL OR max(key) IS NOT NULL"
     )
     if tiles:
@@ -331,7 +394,11 @@ def known_sql(
 
 def sums_sql(visible: str, tiles: str) -> str:
     """What each key weighs; keys that weigh nothing are left out."""
-    rows = f"SELECT rule_id, side, key_hash, `count` AS weight FROM ({visible})"
+    rows = (
+        "SELECT rule_id, side, coalesce(key_hash, "
+        f"{KEY_HASH}) AS key_hash, `count` AS weight FROM (SELECT *, "
+        f"{key_text('tile_key', 'near')} AS violation_key FROM ({visible}))"
+    )
     if tiles:
         rows = f"{rows}\nUNION ALL\n{tiled_weights_sql(tiles)}"
     return (
@@ -339,29 +406,6 @@ def sums_sql(visible: str, tiles: str) -> str:
         f"FROM ({rows})"
         " GROUP BY rule_id, side, key_hash HAVING sum(weight) <> 0"
     )
-
-
-def open_sql(own: str, parent: str) -> str:
-    return (
-        f"CASE kind WHEN '{WeighKind.UNIQUE.value}' THEN {own} > 1 OR (has_null AND {own} > 0) "
-        f"WHEN '{WeighKind.REFERENCE.value}' THEN {own} > 0 AND {parent} <= 0 "
-        f"ELSE {own} > 0 END"
-    )
-
-
-def excess_sql(is_open: str, own: str) -> str:
-    return (
-        f"if({is_open}, {own} - "
-        f"if(kind = '{WeighKind.UNIQUE.value}' AND NOT coalesce(has_null, false), 1L, 0L), 0L)"
-    )
-
-
-def kind_sql(kinds: Mapping[str, WeighKind], alias: str = "k.") -> str:
-    named = "".join(
-        f" WHEN {alias}rule_id IN ({literals.texts(rules)}) THEN '{kind.value}'"
-        for kind, rules in _by_value(kinds).items()
-    )
-    return f"CASE{named} END" if named else "CAST(NULL AS STRING)"
 
 
 def _by_value(named: Mapping[str, Value]) -> dict[Value, list[str]]:

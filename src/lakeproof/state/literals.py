@@ -46,6 +46,15 @@ def moment_text(value: datetime) -> str:
     return value.isoformat(sep=" ", timespec="microseconds")
 
 
+def numbers(name: str, **values: str) -> str:
+    """One row of SQL values, such as numbers and moments, as a relation of this name.
+
+    For what is another one in each run. In the text of a statement Spark would compile it into the
+    Java that it makes, and so make and warm up the same Java anew for each run.
+    """
+    return f"(VALUES ({', '.join(values.values())})) AS {name}({', '.join(values)})"
+
+
 def storable(value: str) -> str:
     """The text with lone surrogates replaced: they have no UTF-8 form."""
     return _LONE_SURROGATE.sub("\ufffd", value)

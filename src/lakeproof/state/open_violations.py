@@ -21,6 +21,8 @@ _HAS_NULL = (
     "coalesce(exists(map_values(from_json(violation_key, 'map<string,string>')), "
     f"part -> part IS NULL OR part = {literals.text(_HIDDEN_NULL)}), false)"
 )
+_IS_SUPPRESSED = "suppressed_until > clock.moment"
+"""NULL for a violation that never was."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +34,7 @@ class OpenViolations:
         rows = self.access.read(
             "SELECT rule_id, count(*) AS hits, CAST(sum(occurrences) AS BIGINT) AS occurrences, "
             f"CAST(sum(occurrences - if({_HAS_NULL}, 0, 1)) AS BIGINT) AS excess "
-            f"{self._from(rule_ids)} AND {_is_suppressed(now)} GROUP BY rule_id"
+            f"{self._from(rule_ids, now)} AND {_IS_SUPPRESSED} GROUP BY rule_id"
         )
         return {
             row["rule_id"]: KeyTotals(row["hits"], row["occurrences"], row["excess"])
@@ -40,14 +42,14 @@ class OpenViolations:
         }
 
     def suppressed_hits(self, rule_ids: Sequence[str], now: datetime) -> str:
-        return f"SELECT hit_id {self._from(rule_ids)} AND {_is_suppressed(now)}"
+        return f"SELECT hit_id {self._from(rule_ids, now)} AND {_IS_SUPPRESSED}"
 
     def sample_keys(self, rule_ids: Sequence[str], now: datetime) -> Mapping[str, tuple[str, ...]]:
         rows = self.access.read(
             "SELECT * FROM (SELECT *, row_number() OVER "
             "(PARTITION BY rule_id ORDER BY is_suppressed, violation_key) AS place "
-            f"FROM (SELECT rule_id, violation_key, coalesce({_is_suppressed(now)}, false) "
-            f"AS is_suppressed {self._from(rule_ids)})) "
+            f"FROM (SELECT rule_id, violation_key, coalesce({_IS_SUPPRESSED}, false) "
+            f"AS is_suppressed {self._from(rule_ids, now)})) "
             f"WHERE place <= {SAMPLE_KEYS_MAX} ORDER BY rule_id, place"
         )
         counting = {row["rule_id"] for row in rows if not row["is_suppressed"]}
@@ -58,14 +60,10 @@ class OpenViolations:
                 keys[name] = (*keys.get(name, ()), row["violation_key"])
         return keys
 
-    def _from(self, rule_ids: Sequence[str]) -> str:
+    def _from(self, rule_ids: Sequence[str], now: datetime) -> str:
         self.access.refresh("violations")
         return (
             f"FROM {self.access.tables['violations'].sql} "
+            f"CROSS JOIN {literals.numbers('clock', moment=literals.moment(now))} "
             f"WHERE rule_id IN ({literals.texts(rule_ids)}) AND status = {OPEN}"
         )
-
-
-def _is_suppressed(now: datetime) -> str:
-    """An SQL condition, NULL for a violation that never was."""
-    return f"suppressed_until > {literals.moment(now)}"

@@ -156,9 +156,8 @@ class Pruner:
         kept = KeptRows(self.access, kept_id)
         if not kept.exists():
             return 0
-        columns = (quote(BATCH), quote(TOKEN))
-        named = is_named({one for head in heads for one in head.attempts}, columns)
-        return self._delete(kept.table, [f"{columns[0]} < {_oldest(heads)} AND NOT ({named})"])
+        named = is_named({one for head in heads for one in head.attempts}, quote(TOKEN))
+        return self._delete(kept.table, [f"{quote(BATCH)} < {_oldest(heads)} AND NOT ({named})"])
 
     def _delete(self, table: TableName, conditions: Sequence[str]) -> int:
         """Nothing to delete makes no commit."""

@@ -25,6 +25,7 @@ from lakeproof.state import literals
 from lakeproof.state.access import StateAccess, pause
 from lakeproof.state.assigning import Assigner, lease_lost
 from lakeproof.state.attempts import Attempt
+from lakeproof.state.batch_rules import BatchRules
 from lakeproof.state.creation import all_exist, create_missing
 from lakeproof.state.index_log import IndexLog, SparkTouched, columns_of
 from lakeproof.state.intent_log import IntentLog
@@ -36,7 +37,14 @@ from lakeproof.state.owner import is_dead, this_owner
 from lakeproof.state.progress import Head, ProgressLog, Step
 from lakeproof.state.pruning import Pruned, Pruner
 from lakeproof.state.recording import ResultLog
-from lakeproof.state.store import Batch, Move, RuleProgress, TableWork, Touched, Weighed
+from lakeproof.state.store import (
+    Batch,
+    Move,
+    RuleProgress,
+    TableWork,
+    Touched,
+    Weighed,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -201,10 +209,10 @@ class SparkStore:
         ids = [one.rule_id for one in weighed]
         heads = {name: head for name in ids if (head := self._head(name)) is not None}
         self._access.refresh("key_index")
-        kinds = {one.rule_id: one.kind for one in weighed}
         columns = columns_of(self._access, besides)
         log = IndexLog(self._access)
-        sql = known_sql(log.visible(heads), log.tiles(heads), columns, kinds)
+        rules = BatchRules.of(weighed)
+        sql = known_sql(log.visible(heads), log.tiles(heads), columns, rules)
         view = f"lakeproof_known_{uuid.uuid4().hex}"
         self._access.frame(sql).createOrReplaceTempView(view)
         return view

@@ -102,7 +102,8 @@ class Weighed:
     `generation` is the one that the weights belong to. `is_rebuilt`: they are all there is, a new
     generation begins with them, and stored violations that it does not see are resolved as
     `unseen_as`; else they come on top of what is committed under it. `is_capped`: it has more open
-    violations than may be stored.
+    violations than may be stored. `number_name`: its keys are whole numbers, which have this name
+    there (`model.number_keys`); '' of other keys.
     """
 
     rule_id: str
@@ -111,6 +112,7 @@ class Weighed:
     is_rebuilt: bool
     unseen_as: Resolution = Resolution.GONE
     is_capped: bool = False
+    number_name: str = ""
 
 
 class Touched(Protocol):
@@ -224,10 +226,11 @@ class Store(Protocol):
     ) -> Touched:
         """Add what the keys of these rules weigh in this batch to the index.
 
-        A view has rule_id, side, key_hash, violation_key, near, weight, present: `near` is a
-        number by which neighbouring keys can be found together, `present` the change in the
-        number of rows that have this key, violating or not. A view of tiles has rule_id, near,
-        weight, tile, tile_key instead (`model.tiles`), of rules that begin anew.
+        A view has rule_id, side, violation_key, near, weight, present: `near` is a number by which
+        neighbouring keys can be found together, `present` the change in the number of rows that
+        have this key, violating or not. A key that is a number is `near`, and has no violation_key.
+        A view of tiles has rule_id, near, weight, tile instead (`model.tiles`), of rules that begin
+        anew.
         """
 
     def assign_touched(

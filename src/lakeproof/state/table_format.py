@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -25,6 +25,8 @@ class TableFormat:
 
     `insert_guard` is put into an insert-only MERGE where the format would otherwise append
     without looking at what others committed meanwhile. `writing` surrounds every write.
+    `kept_extremes` gives the properties of a table whose files are told apart by some columns only:
+    none where it costs nothing to keep the extremes of all.
     """
 
     name: str
@@ -33,6 +35,12 @@ class TableFormat:
     caches_metadata: bool
     insert_guard: str
     writing: Callable[[SparkSession, Fence | None], AbstractContextManager[None]]
+    kept_extremes: Callable[[Sequence[str]], Mapping[str, str]]
+
+    def properties_of(self, looked_up_by: Sequence[str] | None) -> dict[str, str]:
+        """Those of a table that is looked up by these columns; None: by any."""
+        more = {} if looked_up_by is None else self.kept_extremes(looked_up_by)
+        return {**self.properties, **more}
 
     def is_conflict(self, problem: BaseException) -> bool:
         """Whether another writer was faster, or the catalog busy: the write may be tried again.

@@ -49,9 +49,12 @@ class StateColumn:
 
 @dataclass(frozen=True, slots=True)
 class StateTable:
+    """`looked_up_by` are the columns by which files are left out; None: any of them."""
+
     kind: str
     meaning: str
     columns: tuple[StateColumn, ...]
+    looked_up_by: tuple[str, ...] | None = None
 
     @property
     def names_sql(self) -> str:
@@ -176,6 +179,7 @@ PROGRESS = StateTable(
         StateColumn("suite", TEXT, "who asks for the rule"),
         StateColumn("shape", TEXT, "hash of how its keys are made"),
     ),
+    looked_up_by=(),
 )
 
 KEY_INDEX = StateTable(
@@ -186,7 +190,7 @@ KEY_INDEX = StateTable(
         StateColumn("table_name", TEXT, "the checked table, full name"),
         StateColumn("rule_id", TEXT, "hash of the logic of the rule"),
         StateColumn(
-            "key_hash", TEXT, "128 bits of the sha256 of the canonical key, as hex; NULL for a tile"
+            "key_hash", TEXT, "128 bits of the sha256 of the canonical key, as hex; NULL of numbers"
         ),
         StateColumn("key_json", TEXT, "the canonical key, only of keys in violation"),
         StateColumn("count", COUNT, "rows that came less rows that went; of a tile, its keys"),
@@ -206,8 +210,11 @@ KEY_INDEX = StateTable(
             COUNT,
             "which of the keys near to near + 63 are there once, a bit each; else NULL",
         ),
-        StateColumn("tile_key", TEXT, "the canonical keys of a tile up to their number"),
+        StateColumn(
+            "tile_key", TEXT, "the canonical key of a number, or of those of a tile, up to it"
+        ),
     ),
+    looked_up_by=("rule_id", "token", "near", "tile"),
 )
 
 INTENTS = StateTable(
@@ -230,6 +237,7 @@ INTENTS = StateTable(
         StateColumn("created_at", MOMENT, "UTC, when the lease was taken"),
         StateColumn("updated_at", MOMENT, "UTC, when this row was written"),
     ),
+    looked_up_by=(),
 )
 
 TABLES: Mapping[str, StateTable] = {

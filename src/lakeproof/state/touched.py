@@ -39,8 +39,9 @@ class TouchedAssignment(RulesOfBatch):
         A violation that was open as committed is not reopened, even if a batch that was never
         committed has resolved it. What this batch has written already stays as it is.
         """
-        seq = self.batch.batch_seq
-        now = literals.moment(self.now)
+        numbers = literals.numbers(
+            "own", seq=f"{self.batch.batch_seq}L", moment=literals.moment(self.now)
+        )
         run = literals.text(self.run_id)
         position = literals.text(self.batch.position.to_json() if self.batch.position else None)
         rules = literals.texts(self.rule_ids)
@@ -48,32 +49,34 @@ class TouchedAssignment(RulesOfBatch):
         return f"""
 MERGE INTO {self.violations.sql} t
 USING (
-  SELECT {HIT_ID} AS hit_id, rule_id, violation_key, occurrences, was_open, is_open, resolution
-  FROM {quote(touched_view)}
+  SELECT {HIT_ID} AS hit_id, rule_id, violation_key, occurrences, was_open, is_open, resolution,
+         seq, moment
+  FROM {quote(touched_view)} CROSS JOIN {numbers}
   WHERE to_write AND rule_id IN ({rules}) AND rule_id NOT IN (
-    SELECT rule_id FROM {self.progress.sql} WHERE rule_id IN ({rules}) AND batch_seq > {seq}
+    SELECT rule_id FROM {self.progress.sql}
+    WHERE rule_id IN ({rules}) AND batch_seq > {self.batch.batch_seq}
   ) AND NOT ({self.lease_is_lost})
 ) s
 ON t.hit_id = s.hit_id AND t.rule_id IN ({rules})
-WHEN MATCHED AND t.batch_seq <= {seq} AND NOT s.is_open
-  AND NOT (t.batch_seq = {seq} AND t.status = {RESOLVED}) THEN UPDATE SET
+WHEN MATCHED AND t.batch_seq <= s.seq AND NOT s.is_open
+  AND NOT (t.batch_seq = s.seq AND t.status = {RESOLVED}) THEN UPDATE SET
   resolution = if(t.status = {RESOLVED}, t.resolution, s.resolution),
-  resolved_at = if(t.status = {RESOLVED}, t.resolved_at, {now}),
-  status = {RESOLVED}, batch_seq = {seq}
-WHEN MATCHED AND t.batch_seq <= {seq} AND s.is_open
-  AND NOT (t.batch_seq = {seq} AND t.status = {OPEN} AND t.occurrences = s.occurrences)
+  resolved_at = if(t.status = {RESOLVED}, t.resolved_at, s.moment),
+  status = {RESOLVED}, batch_seq = s.seq
+WHEN MATCHED AND t.batch_seq <= s.seq AND s.is_open
+  AND NOT (t.batch_seq = s.seq AND t.status = {OPEN} AND t.occurrences = s.occurrences)
   THEN UPDATE SET
   reopen_count = t.reopen_count + if({is_back}, 1, 0),
   reopened_run_id = if({is_back}, {run}, t.reopened_run_id),
   status = {OPEN}, resolved_at = NULL, resolution = NULL, occurrences = s.occurrences,
-  last_seen = {now}, last_run_id = {run}, last_position = {position}, batch_seq = {seq}
+  last_seen = s.moment, last_run_id = {run}, last_position = {position}, batch_seq = s.seq
 WHEN NOT MATCHED AND s.is_open THEN INSERT
   (hit_id, rule_id, table_fqn, violation_key, status, occurrences, first_seen, last_seen,
    resolved_at, reopen_count, first_run_id, last_run_id, reopened_run_id, first_position,
    last_position, batch_seq)
 VALUES
   (s.hit_id, s.rule_id, {literals.text(str(self.batch.work.table))}, s.violation_key, {OPEN},
-   s.occurrences, {now}, {now}, NULL, 0, {run}, {run}, NULL, {position}, {position}, {seq})"""
+   s.occurrences, s.moment, s.moment, NULL, 0, {run}, {run}, NULL, {position}, {position}, s.seq)"""
 
     def unlike(self, touched_view: str) -> str:
         """How many keys are not stored as they should be, and whether the lease is still ours."""
@@ -86,7 +89,7 @@ SELECT count_if(s.is_open AND (t.hit_id IS NULL OR t.status <> {OPEN}
 FROM (SELECT {HIT_ID} AS hit_id, is_open, occurrences FROM {quote(touched_view)}
       WHERE to_write AND rule_id IN ({rules})) s
 LEFT JOIN (SELECT hit_id, status, occurrences FROM {self.violations.sql}
-           WHERE rule_id IN ({rules}) AND batch_seq = {self.batch.batch_seq}) t
+           WHERE rule_id IN ({rules}) AND CAST(batch_seq AS STRING) = '{self.batch.batch_seq}') t
 ON t.hit_id = s.hit_id"""
 
 

@@ -117,6 +117,10 @@ def session_settings(
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.shuffle.partitions": str(SHUFFLE_PARTITIONS),
         "spark.sql.codegen.cache.maxEntries": str(COMPILED_CLASSES_MAX),
+        # Numbered by stage, the same class would be another one where a plan has changed elsewhere.
+        "spark.sql.codegen.useIdInClassName": "false",
+        # Rows are held for one run: to find out how to press them costs as much as to hold them.
+        "spark.sql.inMemoryColumnarStorage.compressed": "false",
         "spark.sql.catalogImplementation": "in-memory",
         "spark.sql.warehouse.dir": str(folder.delta),
         "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",

@@ -29,6 +29,7 @@ from lakeproof.planning.weights import (
     parents_sql,
     standing_of,
     tiles_sql,
+    written_sql,
 )
 
 if TYPE_CHECKING:
@@ -343,13 +344,14 @@ def _count(
             weights.standings[name] = standing_of(plan, name, row)
 
 
-def known_keys_sql(spark: SparkSession, view: str, besides: Sequence[str]) -> str:
+def known_keys_sql(spark: SparkSession, plan: TablePlan, view: str, besides: Sequence[str]) -> str:
     """What is known of the keys of a view, with weights `besides` that the same run has found."""
     has_near = "near" in spark.table(view).columns
     near = "near" if has_near else "CAST(NULL AS BIGINT) AS near"
     own = f"SELECT rule_id, violation_key, occurrences, {near} FROM {quote(view)}"
     added = [
-        f"SELECT rule_id, violation_key, weight, near FROM {quote(other)} AS other "
+        "SELECT rule_id, violation_key, weight, near "
+        f"FROM ({written_sql(plan, other)}) AS other "
         f"LEFT SEMI JOIN {quote(view)} AS mine USING (rule_id, violation_key) "
         f"WHERE other.side = '{Side.OWN}'"
         for other in besides
