@@ -107,7 +107,7 @@ class ChangeSource(Protocol):
         """How many rows it knows it did not see; None if it sees everything."""
 
     def release(self) -> None:
-        """Let the engine forget everything of it."""
+        """Let the engine forget the rows of it; a feed may be asked and read again after that."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from lakeproof.model.names import TableName
 from lakeproof.model.reading import Mode
 from lakeproof.planning.parts import part_of
 from lakeproof.planning.plan import Plan, TablePlan
-from lakeproof.planning.read_mode import Choice, Part, Share, choose_mode
+from lakeproof.planning.read_mode import Abilities, Choice, Part, Share, choose_mode
 from lakeproof.planning.tables import PinnedTable
 from lakeproof.running.progress import StepDone
 from lakeproof.running.reads import TableRead, Wanted
@@ -24,13 +24,30 @@ from lakeproof.state.store import RuleProgress, Store
 
 
 @dataclass(frozen=True, slots=True)
+class LookedUp:
+    """What a run has asked of its tables, each where it is pinned.
+
+    Asked once: both ends of a range are pinned, and a table that has moved is pinned elsewhere.
+    What goes between the look and the read, as with VACUUM, the read itself finds out: the rules
+    of a checked table are then built anew. One that is referred to is asked each time.
+    """
+
+    abilities: dict[PinnedTable, Abilities] = field(default_factory=dict)
+    feeds: dict[PinnedTable, ChangeSource] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class ReadPlanner:
-    """Decides for the tables of a plan. Without `store` no rule has ever run."""
+    """Decides for the tables of a plan, in one run. Without `store` no rule has ever run.
+
+    Decided again, it asks the store again, and the tables only if they are pinned elsewhere.
+    """
 
     engine: Engine
     store: Store | None
     wanted: Wanted = field(default_factory=Wanted)
     suite: str = ""
+    looked_up: LookedUp = field(default_factory=LookedUp)
 
     def decide(
         self,
@@ -94,7 +111,7 @@ class ReadPlanner:
     def _choice(self, plan: TablePlan, known: Iterable[RuleProgress]) -> Choice:
         table = plan.pinned.table
         settings = self.wanted.settings_of(table)
-        abilities = self.engine.abilities(plan.pinned, settings)
+        abilities = self._abilities(plan.pinned, settings)
         has_state = any(one.mode is Mode.CDF for one in known)
         try:
             choice = choose_mode(
@@ -109,11 +126,25 @@ class ReadPlanner:
 
     def _source(self, pinned: PinnedTable, mode: Mode, settings: TableSettings) -> ChangeSource:
         """The source of the table; one that keeps rows gets back those that it kept."""
+        if mode is Mode.CDF:
+            return self._feed(pinned, settings)
         source = self.engine.change_source(pinned, mode, settings, None)
         if not source.kept_id or self.store is None:
             return source
         kept = self.store.kept(self._kept_id(source))
         return self.engine.change_source(pinned, mode, settings, kept)
+
+    def _abilities(self, pinned: PinnedTable, settings: TableSettings) -> Abilities:
+        known = self.looked_up.abilities
+        if pinned not in known:
+            known[pinned] = self.engine.abilities(pinned, settings)
+        return known[pinned]
+
+    def _feed(self, pinned: PinnedTable, settings: TableSettings) -> ChangeSource:
+        known = self.looked_up.feeds
+        if pinned not in known:
+            known[pinned] = self.engine.change_source(pinned, Mode.CDF, settings, None)
+        return known[pinned]
 
     def _kept_id(self, source: ChangeSource) -> str:
         """Rows are kept for each suite: its rules move together, those of two suites do not."""
@@ -127,7 +158,7 @@ class ReadPlanner:
             if pinned.table not in by_table:
                 settings = self.wanted.settings_of(pinned.table)
                 has_feed = (
-                    pinned.position is not None and self.engine.abilities(pinned, settings).has_feed
+                    pinned.position is not None and self._abilities(pinned, settings).has_feed
                 )
                 by_table[pinned.table] = (
                     self.engine.change_source(pinned, Mode.CDF, settings, None)

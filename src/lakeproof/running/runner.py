@@ -91,15 +91,16 @@ class Runner:
             found.raise_for_trouble("Nothing was kept")
             return Ran(plan, [*found.results, *self.beside], found.compared)
         recorded = self._recorded(plan, labels)
+        reading = ReadPlanner(self.engine, self._store, self.wanted, labels.suite)
         if not (labels.may_repeat and self._store.has_begun(labels.run_id)):
             said = self._said_before(plan, recorded, replan)
-            said = said or self._nothing_new(plan, labels, recorded)
+            said = said or self._nothing_new(plan, labels, recorded, reading)
             if said is not None:
                 return said
         try:
             plan, batches = self._begin(plan, labels, replan)
             faults.reach("after_intent")
-            found = self._evaluate(plan, labels, batches, recorded)
+            found = self._evaluate(plan, labels, batches, recorded, reading)
             ran = self._kept(plan, labels, found, recorded)
             faults.reach("after_results")
             self._timed(
@@ -157,12 +158,16 @@ class Runner:
         return Ran(there, [recorded[key] for key in keys], {})
 
     def _nothing_new(
-        self, plan: Plan, labels: RunLabels, recorded: Mapping[str, CheckResult]
+        self,
+        plan: Plan,
+        labels: RunLabels,
+        recorded: Mapping[str, CheckResult],
+        reading: ReadPlanner,
     ) -> Ran | None:
         """What stands, where no rule has anything to read: without lease, intent or rows."""
         if self.quarantine is not None or not plan.tables:
             return None
-        reads = self._reading(labels).decide(plan)
+        reads = reading.decide(plan)
         try:
             ids = sorted({rule.rule_id for rule in plan.rules})
             if not all(read.is_still for read in reads) or self._store.strays(ids):
@@ -183,6 +188,7 @@ class Runner:
         labels: RunLabels,
         batches: Sequence[Batch],
         recorded: Mapping[str, CheckResult],
+        reading: ReadPlanner,
     ) -> Evaluated:
         by_table = {batch.work.table: batch for batch in batches}
         numbers = {table: batch.batch_seq for table, batch in by_table.items()}
@@ -191,7 +197,7 @@ class Runner:
             for table, known in self._retired(plan, labels).items()
         }
         # Progress that decides is the last to be read: the store builds on what it told last.
-        reads = self._decide(plan, labels, numbers)
+        reads = self._decide(plan, numbers, reading)
         is_repeated = any(batch.adopted for batch in batches)
         previous = self._previous(plan, labels, is_repeated=is_repeated)
         gone = {table: retired_rules(plan, known) for table, known in retired.items()}
@@ -219,10 +225,9 @@ class Runner:
         )
 
     def _decide(
-        self, plan: Plan, labels: RunLabels, numbers: Mapping[TableName, int]
+        self, plan: Plan, numbers: Mapping[TableName, int], reading: ReadPlanner
     ) -> list[TableRead]:
         """How each table is read under the lease; what strayed there is assigned again."""
-        reading = self._reading(labels)
         reads = reading.decide(plan, numbers)
         ids = {
             rule.rule_id for read in reads if read.choice.is_incremental for rule in read.plan.rules
@@ -233,9 +238,6 @@ class Runner:
         for read in reads:
             read.release()
         return reading.decide(plan, numbers, strays)
-
-    def _reading(self, labels: RunLabels) -> ReadPlanner:
-        return ReadPlanner(self.engine, self._store, self.wanted, labels.suite)
 
     def _retired(self, plan: Plan, labels: RunLabels) -> dict[TableName, Sequence[RuleProgress]]:
         """What is known of rules that the suite had on these tables and has no more."""
