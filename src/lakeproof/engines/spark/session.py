@@ -116,6 +116,8 @@ def session_settings(
         "spark.sql.extensions": ",".join(_EXTENSIONS),
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.shuffle.partitions": str(SHUFFLE_PARTITIONS),
+        # Else Spark makes a task per core of what is large, and waits for the slowest of them.
+        "spark.sql.adaptive.coalescePartitions.minPartitionNum": str(SHUFFLE_PARTITIONS),
         "spark.sql.codegen.cache.maxEntries": str(COMPILED_CLASSES_MAX),
         # Numbered by stage, the same class would be another one where a plan has changed elsewhere.
         "spark.sql.codegen.useIdInClassName": "false",
