@@ -11,7 +11,9 @@ import pytest
 from weighed_orders import CHECKS, NOW, ORDERS, PARENTS, WEIGHED, World, check, text_of
 
 from lakeproof.model.weighing import WEIGHT, WeighKind
-from lakeproof.planning.weights import shapes_of
+from lakeproof.planning import key_sql, related
+from lakeproof.planning.shapes import shapes_of
+from lakeproof.planning.weights import numbers_of
 from lakeproof.running.evaluate import evaluate_table
 from lakeproof.running.findings import TableFindings
 from lakeproof.running.progress import ignore
@@ -238,3 +240,17 @@ def test_a_rule_counts_in_another_shape_when_the_key_of_its_rows_changes(world):
     assert differing == {"null", "null_some", "amount", "score", "row", "tags", "tag_set"}
     for alike in (world.old, world.plan(checks=CHECKS[::-1])):
         assert shapes_of(same) == shapes_of(alike)
+
+
+def test_only_keys_that_are_numbers_count_in_another_shape_than_by_text(world, monkeypatch):
+    by_number = world.plan()
+    for module in (key_sql, related):
+        monkeypatch.setattr(module, "is_number", lambda *_: False)
+    by_text = world.plan()
+    called = names(by_number)
+    assert {
+        called[rule_id]
+        for rule_id in by_number.weighed
+        if shapes_of(by_number)[rule_id] != shapes_of(by_text)[rule_id]
+    } == {called[rule_id] for rule_id in numbers_of(by_number)}
+    assert {called[rule_id] for rule_id in numbers_of(by_number)} == {"orphan"}

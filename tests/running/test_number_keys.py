@@ -155,8 +155,12 @@ def test_numbers_that_lie_apart_are_told_key_by_key(spark):
     numbers.assert_true()
 
 
-def test_a_number_whose_violation_nobody_committed_is_looked_up_in_its_tile(spark):
-    numbers = Numbers(spark, "delta", "strayed")
+@pytest.mark.parametrize("small_rows", [200_000, -1])
+def test_a_number_whose_violation_nobody_committed_is_looked_up_in_its_tile(
+    spark, monkeypatch, small_rows
+):
+    monkeypatch.setattr(index_log, "SMALL_INDEX_ROWS", small_rows)
+    numbers = Numbers(spark, "delta", f"strayed_{abs(small_rows)}")
     numbers.insert(1, 2, 3)
     numbers.assert_true()
     numbers.insert(2)

@@ -11,7 +11,7 @@ from planned_table import HERE, IDS, plan_at, stands
 from lakeproof.errors import ConfigError
 from lakeproof.model.reading import Mode, Readable, Reading
 from lakeproof.planning.read_mode import Abilities, Part
-from lakeproof.planning.weights import shapes_of
+from lakeproof.planning.shapes import shapes_of
 from lakeproof.running.read_planner import ReadPlanner
 from lakeproof.running.reads import Wanted
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from weighed_scene import START, WeighedScene, Weight, hash_of, settings_of
 
+from lakeproof.model.canonical import encode_key
 from lakeproof.model.names import TableName
 from lakeproof.model.standing import KeyTotals
 from lakeproof.model.weighing import WeighKind
@@ -146,11 +147,24 @@ def test_a_look_up_reads_where_the_keys_lie():
     }
     within = "near = 0 OR near BETWEEN 5 AND 20 OR near BETWEEN 40 AND 50"
     index, logs = TableName(("i",)), {"a": (Attempt(3, "x"),), "other": (Attempt(4, "y"),)}
-    rows = key_index.candidates(index, "keys", logs, ranges).rows
-    of_rules = "((rule_id IN ('a') AND token IN ('x')))"
-    assert f"WHERE tile IS NULL AND ({within}) AND {of_rules}" in rows
+    found = key_index.candidates(index, "keys", logs, ranges)
+    of_rules = "rule_id IN ('a', 'b', 'c') AND token IN ('x')"
+    assert f"WHERE tile IS NULL AND ({within}) AND {of_rules}" in found.rows
+    assert found.counts == "((rule_id IN ('a') AND token IN ('x')))"
     anywhere = key_index.candidates(index, "keys", logs, {**ranges, "d": key_index.Range(1)})
     assert f"AND ({within} OR rule_id IN ('d'))" in anywhere.rows
+
+
+def test_ends_of_places_stay_whole_numbers_of_64_bits():
+    lowest, highest = -(2**63), 2**63 - 1
+    ends = {"a": key_index.Range(2, (lowest + 5, highest - 5))}
+    tiled = {"a": (Attempt(1, "x", is_tiled=True),)}
+    found = key_index.candidates(TableName(("i",)), "keys", tiled, ends)
+    assert f"near BETWEEN {lowest} AND {highest}" in found.rows
+    assert f"near BETWEEN {lowest} AND {highest}" in found.tiles
+    many = {"a": key_index.Range(2, (1_000_003, 9_000_001))}
+    rounded = key_index.candidates(TableName(("i",)), "keys", tiled, many).rows
+    assert "near BETWEEN 524288 AND 9437183" in rounded
 
 
 def test_weights_that_cannot_be_are_told(weighed):
@@ -174,3 +188,22 @@ def test_keys_that_a_parent_leaves_are_counted_again_where_updates_go_unseen(spa
     rules = BatchRules({weighed.rules["reference"]: WeighKind.REFERENCE}, {})
     rows = spark.sql(key_index.known_sql(known, "", columns, rules)).collect()
     assert [(row["violation_key"], row["occurrences"]) for row in rows] == [("child", 1)]
+
+
+def test_a_parent_that_comes_and_goes_leaves_nothing_to_count_again(spark, weighed):
+    rule = weighed.rules["reference"]
+    spark.sql(
+        f"SELECT * FROM VALUES ('{rule}', 'parent', CAST(NULL AS STRING), 7L, -1L, -1L, false), "
+        f"('{rule}', 'parent', NULL, 7L, 1L, 1L, false), "
+        f"('{rule}', 'parent', NULL, 8L, -1L, -1L, false) "
+        "AS w(rule_id, side, violation_key, near, weight, present, has_null)"
+    ).createOrReplaceTempView("came_and_went")
+    kept = " UNION ALL ".join(
+        f"SELECT '{rule}' AS rule_id, 0L AS key_high, {number}L AS key_low, "
+        f"CAST(NULL AS STRING) AS key_json, '' AS side, 1L AS `count`, {number}L AS near"
+        for number in (7, 8)
+    )
+    columns = {"came_and_went": spark.table("came_and_went").columns}
+    rules = BatchRules({rule: WeighKind.REFERENCE}, {rule: "n"})
+    rows = spark.sql(key_index.known_sql(kept, "", columns, rules)).collect()
+    assert [row["violation_key"] for row in rows] == [encode_key({"n": 8})]

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from lakeproof.model.column import Column, folded
 from lakeproof.planning.plan import TablePlan
-from lakeproof.planning.weights import counting_texts, parent_texts
+from lakeproof.planning.shapes import counting_texts, parent_texts
 
 _UNNAMED = re.compile(
     r"""(?:^|[^\s\w)\]}`'"])\s*\*   # a star that multiplies nothing

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
@@ -108,7 +108,7 @@ class KeyedRows:
     `near_sql` a number that neighbouring keys have alike, `has_null_sql` true for a key that is
     bad by a NULL in it. `number_sql` is that number where it is the key itself, which is known by
     it then (`model.number_keys`), `number_name` the name it has in the key; '' where the key is
-    another.
+    another. Neither is in the text by which is remembered how a rule counts (`planning.shapes`).
     """
 
     key_sql: str
@@ -116,8 +116,8 @@ class KeyedRows:
     group_sql: str = ""
     near_sql: str = "0L"
     has_null_sql: str = "false"
-    number_sql: str = ""
-    number_name: str = ""
+    number_sql: str = field(default="", repr=False)
+    number_name: str = field(default="", repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,24 +2,21 @@
 
 A relation has the columns of the table and the weight beside them. Rows of weighed keys are
 (rule_id, side, violation_key, near, weight, present, has_null). A key that is one whole number has
-it as `near` and no text, and may have several rows; other keys have one on each side.
+it as `near` and no text, and may have several rows; other keys have one on each side of a view.
 """
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import astuple, dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from types import MappingProxyType
 
 from lakeproof.model.names import quote
 from lakeproof.model.number_keys import key_text
-from lakeproof.model.rule import Rule
 from lakeproof.model.standing import Measured, Standing
 from lakeproof.model.weighing import WEIGHT, Side, WeighKind
-from lakeproof.planning.clock import user_sql_of
 from lakeproof.planning.fuse import narrow, not_pushed_down, within
 from lakeproof.planning.keyed_rows import row_near_sql
 from lakeproof.planning.number_tiles import before_sql, outside_sql, tiled_rows
@@ -144,9 +141,7 @@ def keys_sql(
         if rule_id in rule_ids and tiled.get(rule_id) != 0:
             left = outside_sql(keyed, relation) if rule_id in tiled else relation
             # Of a whole table many rows may have one key, of changes few.
-            one_by_one = keyed.number_sql and not is_snapshot
-            branch = _number_rows if one_by_one else _key_branch
-            branches.append(branch(rule_id, Side.OWN, keyed, left))
+            branches.append(_key_branch(rule_id, Side.OWN, keyed, left, is_summed=is_snapshot))
     return _united(branches)
 
 
@@ -163,9 +158,7 @@ def parents_sql(plan: TablePlan, rule_ids: Collection[str], relation: str) -> st
     """The keys of the table referred to that these rows of it touch; '' if there are none."""
     return _united(
         [
-            _number_rows(step.rule_id, Side.PARENT, step.parent.rows, relation)
-            if step.parent.rows.number_sql
-            else _key_branch(step.rule_id, Side.PARENT, step.parent.rows, relation)
+            _key_branch(step.rule_id, Side.PARENT, step.parent.rows, relation, is_summed=False)
             for step in plan.queries
             if step.rule_id in rule_ids and step.parent
         ]
@@ -243,75 +236,6 @@ def _known_rows(plan: TablePlan, relation: str, key_sql: str, known: str, *, are
     )
 
 
-def shapes_of(plan: TablePlan) -> dict[str, str]:
-    """A short name for the way in which each rule that follows changes counts, by rule_id.
-
-    It is another one where the same rule counts otherwise: by another key of the table, after a
-    column was added to rows that have no other key than all of their columns, or where a user's SQL
-    is read under another zone.
-    """
-    keyed, weighed = keyed_of(plan), plan.weighed
-    return {
-        rule.rule_id: _shape(plan, rule, keyed.get(rule.rule_id))
-        for rule in plan.rules
-        if rule.rule_id in weighed
-    }
-
-
-def _shape(plan: TablePlan, rule: Rule, by_key: KeyedRows | None) -> str:
-    settings = plan.pinned.sql_settings if any(user_sql_of(rule)) else ""
-    own, parents = _counting(plan, rule.rule_id, by_key), _parent_rows(plan, rule.rule_id)
-    shape = (own.tallies, own.by_row, own.by_key, parents, own.measures, settings)
-    return hashlib.sha256(repr((shape, own.scopes)).encode()).hexdigest()[:16]
-
-
-@dataclass(frozen=True, slots=True)
-class _Counting:
-    """The SQL by which a rule counts rows of its table.
-
-    Not the aliases: they are numbered by the rule's place among those that are planned with it.
-    """
-
-    tallies: list[tuple[str, str, str]]
-    by_row: tuple[str, ...]
-    by_key: KeyedRows | None
-    measures: list[str]
-    scopes: list[str]
-
-
-def _counting(plan: TablePlan, rule_id: str, by_key: KeyedRows | None) -> _Counting:
-    tallies = [
-        (tally.violates, tally.scope, tally.elements)
-        for tally in plan.scan.tallies
-        if tally.rule_id == rule_id
-    ]
-    by_row = (plan.pinned.key_sql, row_near_sql(plan.pinned), plan.element_key_sql)
-    return _Counting(
-        tallies=tallies,
-        by_row=by_row if tallies else (),
-        by_key=by_key,
-        measures=[taken.weighted for taken in plan.scan.measurements if taken.rule_id == rule_id],
-        scopes=[scope.filter for scope in plan.scan.scopes if rule_id in scope.rule_ids],
-    )
-
-
-def _parent_rows(plan: TablePlan, rule_id: str) -> list[KeyedRows]:
-    return [step.parent.rows for step in plan.queries if step.rule_id == rule_id and step.parent]
-
-
-def counting_texts(plan: TablePlan, rule_id: str) -> list[str]:
-    """Every piece of SQL over the checked table by which a rule that follows changes counts."""
-    own = _counting(plan, rule_id, keyed_of(plan).get(rule_id))
-    texts = [text for tally in own.tallies for text in tally]
-    keyed = astuple(own.by_key) if own.by_key else ()
-    return [*texts, *own.by_row, *keyed, *own.measures, *own.scopes]
-
-
-def parent_texts(plan: TablePlan, rule_id: str) -> list[str]:
-    """The same over the table that the rule refers to."""
-    return [text for rows in _parent_rows(plan, rule_id) for text in astuple(rows)]
-
-
 def keyed_of(plan: TablePlan) -> dict[str, KeyedRows]:
     """The rules that count rows by a key of their own."""
     kinds = plan.weighed
@@ -324,32 +248,29 @@ def _united(branches: Sequence[str]) -> str:
     return "\nUNION ALL\n".join(branches)
 
 
-def _key_branch(rule_id: str, side: Side, rows: KeyedRows, relation: str) -> str:
+def _key_branch(
+    rule_id: str, side: Side, rows: KeyedRows, relation: str, *, is_summed: bool = True
+) -> str:
     """Rows by the rule's key. Grouped by value: the key's text is written once for each key.
 
-    A key whose rows cancel out, as an update's do that leaves it alone, is not touched.
+    A key whose rows cancel out, as an update's do that leaves it alone, is not touched. Keys that
+    are numbers need not be grouped here (`is_summed`): the store brings them together, once.
     """
     where = f"\nWHERE {rows.inside}" if rows.inside else ""
-    key, group = rows.key_sql, rows.group_sql
-    if rows.number_sql:
-        key, group = "CAST(NULL AS STRING)", rows.number_sql
+    found = f"FROM {relation}{where}"
+    weight = f"CAST({WEIGHT} AS BIGINT)"
+    if not rows.number_sql:
+        key, near = rows.key_sql, rows.near_sql
+    else:
+        key, near = "CAST(NULL AS STRING)", rows.number_sql
+    if is_summed or not rows.number_sql:
+        weight = f"sum({WEIGHT})"
+        found += f"\nGROUP BY {rows.number_sql or rows.group_sql}\nHAVING {weight} <> 0"
     return (
         f"SELECT '{rule_id}' AS rule_id, '{side}' AS side, violation_key, near, weight, "
         "weight AS present, has_null\n"
-        f"FROM (SELECT {key} AS violation_key, {rows.number_sql or rows.near_sql} AS near, "
-        f"sum({WEIGHT}) AS weight, {rows.has_null_sql} AS has_null\n"
-        f"FROM {relation}{where}\nGROUP BY {group}\nHAVING sum({WEIGHT}) <> 0)"
-    )
-
-
-def _number_rows(rule_id: str, side: Side, rows: KeyedRows, relation: str) -> str:
-    """Rows by a key that is a number, one by one: the store brings them together, once."""
-    where = f"\nWHERE {rows.inside}" if rows.inside else ""
-    return (
-        f"SELECT '{rule_id}' AS rule_id, '{side}' AS side, "
-        f"CAST(NULL AS STRING) AS violation_key, {rows.number_sql} AS near, "
-        f"CAST({WEIGHT} AS BIGINT) AS weight, CAST({WEIGHT} AS BIGINT) AS present, "
-        f"false AS has_null\nFROM {relation}{where}"
+        f"FROM (SELECT {key} AS violation_key, {near} AS near, {weight} AS weight, "
+        f"{rows.has_null_sql} AS has_null\n{found})"
     )
 
 

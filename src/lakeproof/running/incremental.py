@@ -16,7 +16,7 @@ from lakeproof.model.standing import KeyTotals, Standing
 from lakeproof.model.weighing import WeighKind
 from lakeproof.planning.parts import part_of
 from lakeproof.planning.read_mode import Part
-from lakeproof.planning.weights import shapes_of
+from lakeproof.planning.shapes import shapes_of
 from lakeproof.running.findings import TableFindings
 from lakeproof.running.standings import standing_findings
 from lakeproof.running.weigher import WeighedTable

@@ -10,7 +10,7 @@ from lakeproof.model.weighing import WeighKind
 from lakeproof.planning.clock import user_sql_of
 from lakeproof.planning.columns_read import columns_read, parent_columns_read
 from lakeproof.planning.read_mode import Part, Share
-from lakeproof.planning.weights import shapes_of
+from lakeproof.planning.shapes import shapes_of
 from lakeproof.planning.withholding import is_withheld
 from lakeproof.running.reads import TableRead
 from lakeproof.state.store import RuleProgress

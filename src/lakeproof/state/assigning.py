@@ -18,7 +18,7 @@ from lakeproof.state.index_log import SparkTouched, name_view, settled
 from lakeproof.state.store import Batch, Weighed
 from lakeproof.state.table_format import Fence
 from lakeproof.state.touched import Closing, TouchedAssignment
-from lakeproof.state.violations import Assignment
+from lakeproof.state.violations import Assignment, RulesOfBatch
 
 if TYPE_CHECKING:
     from pyspark.sql import Row
@@ -108,8 +108,8 @@ class Assigner:
         expected = sum(int(row["stamped"]) - left.get(row["rule_id"], 0) for row in summary)
         if found["stamped"] != expected:
             self._refuse(
-                lost=found["lost"],
-                told=f"{found['stamped']} violations carry batch {self.batch.batch_seq} of "
+                assignment,
+                f"{found['stamped']} violations carry batch {self.batch.batch_seq} of "
                 f"{self.batch.work.table} where {expected} were written",
             )
         return counts
@@ -148,12 +148,12 @@ class Assigner:
         view = self._within_cap(assignment, touched, capped) if capped else touched.view
         fence = self._fence("touched", assignment.rule_ids)
         self.access.write(assignment.merge(view), fence)
-        self.access.refresh("violations", "intents")
+        self.access.refresh("violations")
         found = self.access.read(assignment.unlike(view))[0]
         if found["wrong"]:
             self._refuse(
-                lost=found["lost"],
-                told=f"{found['wrong']} violations of {self.batch.work.table} are not as batch "
+                assignment,
+                f"{found['wrong']} violations of {self.batch.work.table} are not as batch "
                 f"{self.batch.batch_seq} has written them",
             )
 
@@ -194,8 +194,9 @@ class Assigner:
             + min(self.batch.epoch, EPOCHS_PER_BATCH - 1),
         )
 
-    def _refuse(self, *, lost: bool, told: str) -> None:
-        if lost:
+    def _refuse(self, assignment: RulesOfBatch, told: str) -> None:
+        self.access.refresh("intents")
+        if self.access.read(f"SELECT {assignment.lease_is_lost} AS lost")[0]["lost"]:
             raise lease_lost(self.batch, self.run_id)
         raise LakeproofError(
             f"{self.access.tables['violations']}: {told}; another program writes to this table. "

@@ -36,31 +36,45 @@ class BatchRules:
         return list(self.kinds)
 
     @property
-    def rule(self) -> str:
+    def rule_sql(self) -> str:
         """The number of a rule, out of rule_id."""
         numbers = {rule_id: str(number) for number, rule_id in enumerate(self.kinds)}
         return by_rule(numbers, "CAST(NULL AS INT)")
 
     @property
-    def rule_id(self) -> str:
+    def rule_id_sql(self) -> str:
         """The id of a rule, out of its number."""
         return f"element_at(array({literals.texts(self.kinds)}), rule + 1)"
 
+    def is_of(self, kind: WeighKind, rule: str = "rule") -> str:
+        """Whether a rule is of a kind, out of its number, or of its `rule_id`."""
+        ids = [rule_id for rule_id, one in self.kinds.items() if one is kind]
+        if rule == "rule_id":
+            return f"rule_id IN ({literals.texts(ids)})"
+        numbers = (str(number) for number, rule_id in enumerate(self.kinds) if rule_id in ids)
+        return f"rule IN ({', '.join(numbers) or 'NULL'})"
+
+    def open_sql(self, own: str, parent: str, rule: str = "rule") -> str:
+        """Whether a key is in violation: by has_null and what it weighs on both sides."""
+        return (
+            f"CASE WHEN {self.is_of(WeighKind.UNIQUE, rule)} "
+            f"THEN {own} > 1 OR (has_null AND {own} > 0) "
+            f"WHEN {self.is_of(WeighKind.REFERENCE, rule)} THEN {own} > 0 AND {parent} <= 0 "
+            f"ELSE {own} > 0 END"
+        )
+
+    def excess_sql(self, is_open: str, own: str, rule: str = "rule") -> str:
+        """How many rows of a key are too many: of one that repeats, all but one."""
+        repeats = f"{self.is_of(WeighKind.UNIQUE, rule)} AND NOT coalesce(has_null, false)"
+        return f"if({is_open}, {own} - if({repeats}, 1L, 0L), 0L)"
+
     @property
-    def is_number(self) -> str:
-        """Whether keys are numbers, out of rule_id."""
+    def has_numbers_sql(self) -> str:
+        """Whether the keys of a rule are numbers, out of rule_id."""
         return f"rule_id IN ({literals.texts(self.number_names)})"
 
     @property
-    def kind(self) -> str:
-        """Out of rule_id."""
-        return by_rule(
-            {rule_id: f"'{kind.value}'" for rule_id, kind in self.kinds.items()},
-            "CAST(NULL AS STRING)",
-        )
-
-    @property
-    def text(self) -> str:
+    def text_sql(self) -> str:
         """The text of a key, also of a number: out of rule_id, violation_key and near."""
         if not self.number_names:
             return "violation_key"
@@ -79,20 +93,3 @@ def by_rule(values: Mapping[str, str], otherwise: str) -> str:
     """SQL of one value for each of these rules, out of rule_id."""
     cases = "".join(f" WHEN {literals.text(name)} THEN {value}" for name, value in values.items())
     return f"CASE rule_id{cases} ELSE {otherwise} END" if cases else otherwise
-
-
-def open_sql(own: str, parent: str) -> str:
-    """Whether a key is in violation: out of kind, has_null and what it weighs on both sides."""
-    return (
-        f"CASE kind WHEN '{WeighKind.UNIQUE.value}' THEN {own} > 1 OR (has_null AND {own} > 0) "
-        f"WHEN '{WeighKind.REFERENCE.value}' THEN {own} > 0 AND {parent} <= 0 "
-        f"ELSE {own} > 0 END"
-    )
-
-
-def excess_sql(is_open: str, own: str) -> str:
-    """How many rows of a key are too many, likewise."""
-    return (
-        f"if({is_open}, {own} - "
-        f"if(kind = '{WeighKind.UNIQUE.value}' AND NOT coalesce(has_null, false), 1L, 0L), 0L)"
-    )

@@ -32,7 +32,7 @@ def create_missing(access: StateAccess) -> None:
     _insist(partial(access.frame, f"CREATE NAMESPACE IF NOT EXISTS {access.namespace.sql}"))
     for kind in missing:
         table, made = TABLES[kind], access.format
-        properties = made.properties_of(table.looked_up_by)
+        properties = {**made.properties, **made.extremes_of(table.looked_up_by)}
         _insist(partial(access.frame, table.ddl(access.tables[kind], made.name, properties)))
         _version(access, kind)
 

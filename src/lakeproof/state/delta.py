@@ -62,8 +62,12 @@ def _kept_extremes(columns: Sequence[str]) -> Mapping[str, str]:
 
 DELTA = TableFormat(
     name="delta",
-    # Deletion vectors would shut out readers that do not know them.
-    properties={"delta.enableDeletionVectors": "false"},
+    properties={
+        # Deletion vectors would shut out readers that do not know them.
+        "delta.enableDeletionVectors": "false",
+        # At Delta's default, 10, nearly every run would wait for the checkpoint of some table.
+        "delta.checkpointInterval": "50",
+    },
     conflicts=("DELTA_CONCURRENT", "ConcurrentModificationException", "ConcurrentAppendException"),
     caches_metadata=False,
     # Delta checks what an insert-only MERGE read; nothing needs to be added.

@@ -31,7 +31,7 @@ OPEN_KEYS_SENT_MAX = 100_000
 class SparkTouched:
     """See `store.Touched`.
 
-    `view` has the keys of rules that went on which have a violation before or after, `open_view`
+    `view` has the keys of rules that went on, but for those without violation, `open_view`
     the open ones of rules that began anew; '' if there is nothing to do. `attempts` are those of
     each rule's index once the batch is committed.
     """
@@ -102,6 +102,7 @@ class _GoingOn:
         attempts = {one.rule_id: self._attempts(one.rule_id) for one in self.weighed}
         touched.attempts.update(attempts)
         self.access.refresh("violations", "progress", "key_index")
+        # They are not read from the index, or Spark would compute them anew once it is written.
         with ExitStack() as held:
             keys = hold(self.access, self.access.frame(self._keys), held)
             committed = self._committed(attempts, keys)

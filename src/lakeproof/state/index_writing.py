@@ -10,8 +10,8 @@ from lakeproof.model.names import TableName, quote
 from lakeproof.model.weighing import KEY_HASH, WeighKind
 from lakeproof.state import literals
 from lakeproof.state.attempts import Attempt, is_named
-from lakeproof.state.batch_rules import BatchRules, by_rule, excess_sql, open_sql
-from lakeproof.state.key_index import NAMES, NO_STRAYS, OWN, PARENT, incoming_sql, keys_sql
+from lakeproof.state.batch_rules import BatchRules, by_rule
+from lakeproof.state.key_index import LOOKED_UP_BY, NO_STRAYS, OWN, PARENT, incoming_sql, keys_sql
 from lakeproof.state.store import Batch, Weighed
 from lakeproof.state.tables import KEY_INDEX
 from lakeproof.state.violations import HIT_ID
@@ -45,12 +45,12 @@ class Append:
         twice. Keys that begin alike, or have no place, are told apart by a cheap one: what has one
         place in the order is one task's.
         """
-        text = BatchRules.of(self.weighed).text
+        text = BatchRules.of(self.weighed).text_sql
         rows = self._weights(relation, "violation_key, tile", text)
         in_order = f"SELECT * FROM ({rows})\nORDER BY {_PLACE}, xxhash64(violation_key)"
         hashed = f"SELECT *, {KEY_HASH} AS key_hash\nFROM ({in_order})"
         numbers = ", ".join(f"{value} AS {name}" for name, value in self._numbers.items())
-        return self._insert(own, f"SELECT *, {NAMES}, {numbers} FROM ({hashed})")
+        return self._insert(own, f"SELECT *, {LOOKED_UP_BY}, {numbers} FROM ({hashed})")
 
     def _insert(self, own: Attempt, rows: str) -> str:
         """What a number is known by stands in `near`; the names of a hash are left empty."""
@@ -98,10 +98,10 @@ def with_texts(keys: str, touched: str, rules: BatchRules, *, are_few: bool) -> 
     """The keys of a view as `Append.insert` takes them, with the text of those that are open."""
     sent = "/*+ BROADCAST(o) */ " if are_few else ""
     return (
-        f"SELECT {sent}{rules.rule_id} AS rule_id, k.key_hash, k.key_high, k.key_low, k.near, "
+        f"SELECT {sent}{rules.rule_id_sql} AS rule_id, k.key_hash, k.key_high, k.key_low, k.near, "
         "k.has_null, k.own AS own_weight, k.parent AS parent_weight, o.violation_key, "
         f"o.violation_key IS NOT NULL AS is_open FROM {quote(keys)} k LEFT JOIN (SELECT "
-        f"{rules.rule} AS of_rule, key_high, key_low, violation_key FROM {quote(touched)} "
+        f"{rules.rule_sql} AS of_rule, key_high, key_low, violation_key FROM {quote(touched)} "
         "WHERE is_open) o ON o.key_low = k.key_low AND o.key_high = k.key_high AND of_rule = rule"
     )
 
@@ -149,7 +149,7 @@ def rebuilt_sql(
         )
     if sided:
         keys = keys_sql(incoming_sql(views, sided), NO_STRAYS, rules)
-        parts.append(f"SELECT {rules.rule_id} AS rule_id, {names}, own, parent FROM ({keys})")
+        parts.append(f"SELECT {rules.rule_id_sql} AS rule_id, {names}, own, parent FROM ({keys})")
     parts += [
         "SELECT rule_id, CAST(NULL AS STRING), near, false, tile, weight, 0L "
         f"FROM {quote(view)} WHERE rule_id IN ({literals.texts(single)})"
@@ -158,8 +158,8 @@ def rebuilt_sql(
     both = "\nUNION ALL\n".join(parts)
     return f"""
 SELECT *, own AS own_weight, parent AS parent_weight,
-       tile IS NULL AND {open_sql("own", "parent")} AS is_open
-FROM (SELECT *, {rules.kind} AS kind FROM ({both}))"""
+       tile IS NULL AND {rules.open_sql("own", "parent", "rule_id")} AS is_open
+FROM ({both})"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +177,7 @@ class Rebuilt:
 SELECT rule_id, count(*) AS index_rows, bool_or(tile IS NOT NULL) AS is_tiled,
        count_if(is_open) AS hits,
        CAST(sum(if(is_open, `count`, 0)) AS BIGINT) AS occurrences,
-       CAST(sum({excess_sql("is_open", "`count`")}) AS BIGINT) AS excess,
+       CAST(sum({self.rules.excess_sql("is_open", "`count`", "rule_id")}) AS BIGINT) AS excess,
        count_if(`count` < 0) AS below_zero
 FROM ({self._rows}) GROUP BY rule_id"""
 
@@ -194,7 +194,6 @@ FROM ({self._rows}) GROUP BY rule_id"""
         """Only open keys have their text there; a key on the parent's side is never open."""
         return (
             "SELECT rule_id, side, key_json AS violation_key, `count`, has_null, tile, "
-            f"{self.rules.kind} AS kind, "
             f"side = {OWN} AND key_json IS NOT NULL AS is_open FROM {self.index.sql} "
             f"WHERE rule_id IN ({literals.texts(self.rules.kinds)}) AND {is_named([self.own])}"
         )

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
 
 from lakeproof.model.names import TableName, quote
 from lakeproof.model.number_keys import key_text, number_in
@@ -25,17 +24,15 @@ from lakeproof.model.weighing import (
 )
 from lakeproof.state import literals
 from lakeproof.state.attempts import Attempt, is_named
-from lakeproof.state.batch_rules import BatchRules, excess_sql, open_sql
+from lakeproof.state.batch_rules import BatchRules
 
-Value = TypeVar("Value", int, WeighKind)
-
-NAMES = (
+LOOKED_UP_BY = (
     f"coalesce({KEY_NUMBERS['key_high']}, 0L) AS key_high, "
     f"coalesce({KEY_NUMBERS['key_low']}, near) AS key_low"
 )
 """What a key is known by, of one that has a hash and of one that is a number."""
 _ROWS = (
-    "rule_id, batch_seq, token, side, key_hash, key_json, `count`, first_seen, last_seen, near, "
+    "rule_id, token, side, key_hash, key_json, `count`, first_seen, last_seen, near, "
     "has_null, tile_key, "
     "coalesce(key_high, 0L) AS key_high, coalesce(key_low, near) AS key_low"
 )
@@ -48,9 +45,6 @@ SMALL_INDEX_ROWS = 200_000
 _ENDS_BITS = 4
 """The ends of a range are rounded by an eighth to a sixteenth of its width."""
 _LONG_MIN, _LONG_MAX = -(2**63), 2**63 - 1
-ROWS_PER_KEY_MAX = 6
-"""Up to so many rows of the index for each touched key, summing all of them up costs less than
-telling beforehand which are needed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +52,8 @@ class Range:
     """Where the keys of one rule lie that a batch touches: from one end to the other, or anywhere.
 
     0 is the place of keys that have none: it may be that of one side of a reference, or of one
-    row of a key. So rows there are always looked at, and keys there lie anywhere.
+    row of a key. So rows there are always looked at, and keys there lie anywhere, if they are not
+    the number 0 itself.
     """
 
     keys: int
@@ -103,7 +98,7 @@ def keys_sql(incoming: str, strays: str, rules: BatchRules) -> str:
     once.
     """
     return f"""
-SELECT *, {NAMES} FROM (
+SELECT *, {LOOKED_UP_BY} FROM (
 SELECT *, {KEY_HASH} AS key_hash FROM (
 SELECT rule, violation_key,
        CAST(sum(if(side = {OWN}, weight, 0)) AS BIGINT) AS own,
@@ -112,13 +107,14 @@ SELECT rule, violation_key,
        coalesce(number, if(bool_or(near = 0), 0L, max(near))) AS near,
        bool_or(has_null) AS has_null, bool_or(is_stray) AS is_stray
 FROM (SELECT *, if(violation_key IS NULL, near, NULL) AS number FROM (
-  SELECT {rules.rule} AS rule, side, violation_key, near, weight, present, has_null,
+  SELECT {rules.rule_sql} AS rule, side, violation_key, near, weight, present, has_null,
          false AS is_stray
   FROM ({incoming})
   UNION ALL
-  SELECT {rules.rule}, {OWN}, if({rules.is_number}, NULL, violation_key),
-         if({rules.is_number}, {number_in("violation_key")}, NULL), 0L, 0L, false, true
-  FROM ({strays})
+  SELECT {rules.rule_sql}, {OWN}, if(number IS NULL, violation_key, NULL), number,
+         0L, 0L, false, true
+  FROM (SELECT *, if({rules.has_numbers_sql}, {number_in("violation_key")}, NULL) AS number
+        FROM ({strays}))
 ))
 GROUP BY number, violation_key, rule))
 WHERE own <> 0 OR parent <> 0 OR is_stray"""
@@ -141,7 +137,7 @@ def strays_sql(violations: TableName, progress: TableName, bases: Mapping[str, i
 
 def ranges_sql(keys_view: str, rules: BatchRules) -> str:
     return (
-        f"SELECT {rules.rule_id} AS rule_id, count(*) AS keys, "
+        f"SELECT {rules.rule_id_sql} AS rule_id, count(*) AS keys, "
         "bool_or(key_hash IS NOT NULL AND coalesce(near, 0L) = 0) AS lies_anywhere, "
         f"min(near) AS low, max(near) AS high FROM {quote(keys_view)} GROUP BY rule"
     )
@@ -190,9 +186,8 @@ def candidates(
 ) -> Candidates:
     """The rows of a large index among which those of these keys are; some of others may be too.
 
-    Rules, parts and places leave out the files of others. If that may leave many rows for each
-    key, half of a key's hash, one number, then turns nearly all of them away; whether a row counts
-    is asked of the few that are left: texts are dear to compare, and an index has many rows.
+    Rules, parts and places leave out the files of others. Half of a key's hash, one number, then
+    turns nearly all rows away. Which parts count for which rule is asked of the few that are left.
     """
     named = {name: of for name, of in attempts.items() if name in ranges}
     parts = {one for of in named.values() for one in of}
@@ -201,11 +196,7 @@ def candidates(
     if tiles:
         tiles = f"{tiles} AND ({_within_sql(ranges, TILE_KEYS)})"
     lying = f"SELECT {_ROWS} FROM {index.sql} WHERE tile IS NULL AND ({_within_sql(ranges)})"
-    keys = sum(one.keys for one in ranges.values())
-    are_few = keys <= BROADCAST_KEYS_MAX
-    if sum(one.rows for of in named.values() for one in of) <= ROWS_PER_KEY_MAX * keys:
-        return Candidates(f"{lying} AND {counting}", tiles=tiles, sends_keys=are_few)
-    if are_few:
+    if sum(one.keys for one in ranges.values()) <= BROADCAST_KEYS_MAX:
         known = f"rule_id IN ({literals.texts(ranges)}) AND {is_named(parts)}"
         found = (
             f"SELECT /*+ BROADCAST(k) */ i.* FROM ({lying} AND {known}) i LEFT SEMI JOIN "
@@ -226,7 +217,7 @@ def _within_sql(ranges: Mapping[str, Range], width: int = 1) -> str:
     Rows of some width may begin before the first of them.
     """
     ends = [_rounded(*one.ends) for one in ranges.values() if one.ends]
-    places = _united((low - width + 1, high) for low, high in ends)
+    places = _united((max(low - width + 1, _LONG_MIN), high) for low, high in ends)
     within = " OR ".join(["near = 0", *(f"near BETWEEN {low} AND {high}" for low, high in places)])
     anywhere = [name for name, one in ranges.items() if one.ends is None]
     return f"{within} OR rule_id IN ({literals.texts(anywhere)})" if anywhere else within
@@ -269,18 +260,18 @@ WITH summed AS (
   FROM ({_before_and_added(keys_view, committed, rules)})
   GROUP BY key_low, key_high, rule HAVING bool_or(is_touched)
 ), judged AS (
-  SELECT *, {open_sql("own_before", "parent_before")} AS was_open,
-         {open_sql("own", "parent")} AS is_open
-  FROM (SELECT *, {rules.kind} AS kind FROM (SELECT *, {rules.rule_id} AS rule_id FROM summed))
+  SELECT *, {rules.open_sql("own_before", "parent_before")} AS was_open,
+         {rules.open_sql("own", "parent")} AS is_open
+  FROM summed
 ), moved AS (
-  SELECT * FROM judged WHERE is_open OR was_open OR is_stray OR own < 0 OR parent < 0
+  SELECT *, {rules.rule_id_sql} AS rule_id FROM judged
+  WHERE is_open OR was_open OR is_stray OR own < 0 OR parent < 0
 )
-SELECT rule_id, key_high, key_low, {rules.text} AS violation_key,
+SELECT rule_id, key_high, key_low, {rules.text_sql} AS violation_key,
        was_open, is_open, own_before, own AS occurrences, parent,
-       {excess_sql("was_open", "own_before")} AS excess_before,
-       {excess_sql("is_open", "own")} AS excess,
-       if((kind = '{WeighKind.ROW.value}' AND present >= 0)
-          OR (kind <> '{WeighKind.ROW.value}' AND own > 0),
+       {rules.excess_sql("was_open", "own_before")} AS excess_before,
+       {rules.excess_sql("is_open", "own")} AS excess,
+       if(if({rules.is_of(WeighKind.ROW)}, present >= 0, own > 0),
           '{Resolution.FIXED.value}', '{Resolution.DELETED.value}') AS resolution,
        is_stray OR was_open <> is_open OR (is_open AND own <> own_before) AS to_write
 FROM ({_with_texts("moved", keys_view, rules)})"""
@@ -306,7 +297,7 @@ def _before_and_added(keys_view: str, committed: Candidates, rules: BatchRules) 
     )
     counts = committed.counts
     before = (
-        f"SELECT {rules.rule}, key_high, key_low, false, "
+        f"SELECT {rules.rule_sql}, key_high, key_low, false, "
         f"if({counts} AND side = {OWN}, `count`, 0L), "
         f"if({counts} AND side = {PARENT}, `count`, 0L), "
         f"0L, 0L, 0L, {counts} AND coalesce(has_null, false), false FROM ({committed.rows})"
@@ -317,7 +308,7 @@ def _before_and_added(keys_view: str, committed: Candidates, rules: BatchRules) 
         parts.append(
             f"SELECT {sent}k.rule, 0L, k.near, false, 1L, 0L, 0L, 0L, 0L, false, false "
             f"FROM (SELECT rule, near FROM {quote(keys_view)} WHERE key_hash IS NULL) k "
-            f"JOIN (SELECT *, {rules.rule} AS rule FROM ({committed.tiles})) t "
+            f"JOIN (SELECT *, {rules.rule_sql} AS rule FROM ({committed.tiles})) t "
             f"ON t.near = {tile_of('k.near')} AND t.rule = k.rule "
             f"WHERE {holds('t.tile', 'k.near')}"
         )
@@ -343,7 +334,7 @@ FROM (
          to_write, 0L AS index_rows
   FROM {quote(touched_view)}
   UNION ALL
-  SELECT {rules.rule_id}, false, false, 0L, 0L, 0L, 0L, 0L, false, index_rows FROM (
+  SELECT {rules.rule_id_sql}, false, false, 0L, 0L, 0L, 0L, 0L, false, index_rows FROM (
     SELECT rule, count_if(own <> 0) + count_if(parent <> 0) AS index_rows
     FROM {quote(keys_view)} GROUP BY rule)
 ) GROUP BY rule_id"""
@@ -361,10 +352,16 @@ def known_sql(
     """
     unique = literals.texts(n for n, kind in rules.kinds.items() if kind is WeighKind.UNIQUE)
     # A parent that goes can open a key too: what stands behind it must be looked at as well.
+    # One that only comes and goes opens none.
+    moved = (
+        "SELECT rule_id, side, violation_key, near, sum(weight) AS weight, "
+        f"bool_or(has_null) AS has_null FROM ({incoming_sql(besides, rules.ids)}) "
+        "GROUP BY rule_id, side, violation_key, near HAVING sum(weight) <> 0"
+    )
     added = (
-        f"SELECT rule_id, {NAMES}, NULL AS known, {rules.text} AS key, 0L AS own, "
+        f"SELECT rule_id, {LOOKED_UP_BY}, NULL AS known, {rules.text_sql} AS key, 0L AS own, "
         f"if(side = {OWN}, weight, 0L) AS weight, near, has_null "
-        f"FROM (SELECT *, {KEY_HASH} AS key_hash FROM ({incoming_sql(besides, rules.ids)}))"
+        f"FROM (SELECT *, {KEY_HASH} AS key_hash FROM ({moved}))"
     )
     known = (
         "SELECT rule_id, key_high, key_low, key_json AS known, NULL AS key, "
@@ -408,8 +405,8 @@ def sums_sql(visible: str, tiles: str) -> str:
     )
 
 
-def _by_value(named: Mapping[str, Value]) -> dict[Value, list[str]]:
-    groups: dict[Value, list[str]] = {}
+def _by_value(named: Mapping[str, int]) -> dict[int, list[str]]:
+    groups: dict[int, list[str]] = {}
     for name, value in named.items():
         groups.setdefault(value, []).append(name)
     return groups

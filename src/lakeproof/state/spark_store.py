@@ -37,14 +37,7 @@ from lakeproof.state.owner import is_dead, this_owner
 from lakeproof.state.progress import Head, ProgressLog, Step
 from lakeproof.state.pruning import Pruned, Pruner
 from lakeproof.state.recording import ResultLog
-from lakeproof.state.store import (
-    Batch,
-    Move,
-    RuleProgress,
-    TableWork,
-    Touched,
-    Weighed,
-)
+from lakeproof.state.store import Batch, Move, RuleProgress, TableWork, Touched, Weighed
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -37,10 +37,9 @@ class TableFormat:
     writing: Callable[[SparkSession, Fence | None], AbstractContextManager[None]]
     kept_extremes: Callable[[Sequence[str]], Mapping[str, str]]
 
-    def properties_of(self, looked_up_by: Sequence[str] | None) -> dict[str, str]:
-        """Those of a table that is looked up by these columns; None: by any."""
-        more = {} if looked_up_by is None else self.kept_extremes(looked_up_by)
-        return {**self.properties, **more}
+    def extremes_of(self, looked_up_by: Sequence[str] | None) -> Mapping[str, str]:
+        """The properties of a table that is looked up by these columns; None: by any."""
+        return {} if looked_up_by is None else self.kept_extremes(looked_up_by)
 
     def is_conflict(self, problem: BaseException) -> bool:
         """Whether another writer was faster, or the catalog busy: the write may be tried again.

@@ -15,10 +15,11 @@ from dataclasses import dataclass
 
 from lakeproof.model.names import TableName
 
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
 """Version 2 keeps with each result what its reports show, version 3 what its contract declares,
 version 4 what a run needs to read only what changed, and how a result came about, version 5 keys
-that are whole numbers 64 to a row; tables of older versions are brought up."""
+that are whole numbers 64 to a row, version 6 of such keys no hash; tables of older versions are
+brought up."""
 VERSION_PROPERTY = "lakeproof.schema_version"
 KIND_PROPERTY = "lakeproof.table"
 
@@ -203,8 +204,10 @@ KEY_INDEX = StateTable(
         StateColumn("token", TEXT, "of the write that this row came with, made anew for each try"),
         StateColumn("near", COUNT, "a number by which neighbouring keys lie together"),
         StateColumn("has_null", FLAG, "whether a part of the key is NULL and must not be"),
-        StateColumn("key_high", COUNT, "the first half of key_hash as a number, to look it up by"),
-        StateColumn("key_low", COUNT, "the second half"),
+        StateColumn(
+            "key_high", COUNT, "the first half of key_hash as a number to look it up by, or NULL"
+        ),
+        StateColumn("key_low", COUNT, "the second half of it"),
         StateColumn(
             "tile",
             COUNT,

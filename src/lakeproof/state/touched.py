@@ -79,17 +79,21 @@ VALUES
    s.occurrences, s.moment, s.moment, NULL, 0, {run}, {run}, NULL, {position}, {position}, s.seq)"""
 
     def unlike(self, touched_view: str) -> str:
-        """How many keys are not stored as they should be, and whether the lease is still ours."""
+        """How many keys are not stored as they should be.
+
+        By text and by a number that is the same for many batches: see `literals.numbers`.
+        """
+        seq = self.batch.batch_seq
+        written = f"batch_seq >= {seq - seq % 64} AND CAST(batch_seq AS STRING) = '{seq}'"
         rules = literals.texts(self.rule_ids)
         return f"""
 SELECT count_if(s.is_open AND (t.hit_id IS NULL OR t.status <> {OPEN}
                                OR t.occurrences <> s.occurrences)
-             OR NOT s.is_open AND t.status <> {RESOLVED}) AS wrong,
-       {self.lease_is_lost} AS lost
+             OR NOT s.is_open AND t.status <> {RESOLVED}) AS wrong
 FROM (SELECT {HIT_ID} AS hit_id, is_open, occurrences FROM {quote(touched_view)}
       WHERE to_write AND rule_id IN ({rules})) s
 LEFT JOIN (SELECT hit_id, status, occurrences FROM {self.violations.sql}
-           WHERE rule_id IN ({rules}) AND CAST(batch_seq AS STRING) = '{self.batch.batch_seq}') t
+           WHERE rule_id IN ({rules}) AND {written}) t
 ON t.hit_id = s.hit_id"""
 
 

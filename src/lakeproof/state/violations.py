@@ -159,9 +159,9 @@ VALUES
 
     @property
     def stamped(self) -> str:
-        """How many rows carry this batch's stamp, and whether the lease is still ours."""
+        """How many rows carry this batch's stamp."""
         return (
-            f"SELECT count(*) AS stamped, {self.lease_is_lost} AS lost "
+            "SELECT count(*) AS stamped "
             f"FROM {self.violations.sql} WHERE batch_seq = {self.batch.batch_seq} "
             f"AND rule_id IN ({literals.texts(self.rule_ids)})"
         )

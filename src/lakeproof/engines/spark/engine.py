@@ -367,7 +367,7 @@ class SparkEngine:
         besides: Sequence[str] = (),
         rows: Rows | None = None,
     ) -> SparkWeights:
-        known = weighing.known_keys_sql(self._spark, plan, view, besides)
+        known = weighing.known_keys_sql(plan, view, besides)
         return weighing.weigh_again(self._spark, plan, rule_ids, known, rows, timeout_seconds)
 
     def named_hits(self, sql: str, names: Mapping[str, Sequence[str]]) -> DataFrame:

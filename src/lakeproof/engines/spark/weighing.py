@@ -344,11 +344,9 @@ def _count(
             weights.standings[name] = standing_of(plan, name, row)
 
 
-def known_keys_sql(spark: SparkSession, plan: TablePlan, view: str, besides: Sequence[str]) -> str:
+def known_keys_sql(plan: TablePlan, view: str, besides: Sequence[str]) -> str:
     """What is known of the keys of a view, with weights `besides` that the same run has found."""
-    has_near = "near" in spark.table(view).columns
-    near = "near" if has_near else "CAST(NULL AS BIGINT) AS near"
-    own = f"SELECT rule_id, violation_key, occurrences, {near} FROM {quote(view)}"
+    own = f"SELECT rule_id, violation_key, occurrences, near FROM {quote(view)}"
     added = [
         "SELECT rule_id, violation_key, weight, near "
         f"FROM ({written_sql(plan, other)}) AS other "
