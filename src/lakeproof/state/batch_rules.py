@@ -48,10 +48,10 @@ class BatchRules:
 
     def is_of(self, kind: WeighKind, rule: str = "rule") -> str:
         """Whether a rule is of a kind, out of its number, or of its `rule_id`."""
-        ids = [rule_id for rule_id, one in self.kinds.items() if one is kind]
         if rule == "rule_id":
+            ids = (rule_id for rule_id, one in self.kinds.items() if one is kind)
             return f"rule_id IN ({literals.texts(ids)})"
-        numbers = (str(number) for number, rule_id in enumerate(self.kinds) if rule_id in ids)
+        numbers = (str(number) for number, one in enumerate(self.kinds.values()) if one is kind)
         return f"rule IN ({', '.join(numbers) or 'NULL'})"
 
     def open_sql(self, own: str, parent: str, rule: str = "rule") -> str:
