@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 
 from lakeproof.model.rule import Rule
 from lakeproof.planning.clock import user_sql_of
@@ -73,10 +73,15 @@ def counting_texts(plan: TablePlan, rule_id: str) -> list[str]:
     """Every piece of SQL over the checked table by which a rule that follows changes counts."""
     own = _counting(plan, rule_id, keyed_of(plan).get(rule_id))
     texts = [text for tally in own.tallies for text in tally]
-    keyed = astuple(own.by_key) if own.by_key else ()
+    keyed = _texts_of(own.by_key) if own.by_key else ()
     return [*texts, *own.by_row, *keyed, *own.measures, *own.scopes]
 
 
 def parent_texts(plan: TablePlan, rule_id: str) -> list[str]:
     """The same over the table that the rule refers to."""
-    return [text for rows in _parent_rows(plan, rule_id) for text in astuple(rows)]
+    return [text for rows in _parent_rows(plan, rule_id) for text in _texts_of(rows)]
+
+
+def _texts_of(rows: KeyedRows) -> tuple[str, ...]:
+    """Not the name of its numbers: it is the checked table's, also of the one referred to."""
+    return astuple(replace(rows, number_name=""))
