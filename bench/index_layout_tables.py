@@ -13,6 +13,7 @@ from lakeproof.model.weighing import WeighKind
 from lakeproof.state import index_log, index_writing, key_index
 from lakeproof.state.access import StateAccess
 from lakeproof.state.batch_rules import BatchRules
+from lakeproof.state.known_keys import sums_sql
 from lakeproof.state.progress import Head
 from lakeproof.state.store import Batch, RuleProgress, TableWork, Weighed
 from lakeproof.state.table_format import Fence
@@ -54,7 +55,7 @@ class Log:
     @property
     def sums(self) -> str:
         assert self.head is not None, "nothing was added"
-        return key_index.sums_sql(index_log.IndexLog(self.access).visible({RULE: self.head}), "")
+        return sums_sql(index_log.IndexLog(self.access).visible({RULE: self.head}), "")
 
 
 def _progress(batch_seq: int) -> RuleProgress:
@@ -147,4 +148,4 @@ class InPlace:
 
     @property
     def sums(self) -> str:
-        return key_index.sums_sql(f"SELECT * FROM {self.table.sql}", "")
+        return sums_sql(f"SELECT * FROM {self.table.sql}", "")

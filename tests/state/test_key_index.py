@@ -13,6 +13,7 @@ from lakeproof.state import attempts, index_log, key_index
 from lakeproof.state.access import StateAccess
 from lakeproof.state.attempts import Attempt
 from lakeproof.state.batch_rules import BatchRules
+from lakeproof.state.known_keys import known_sql
 
 
 @pytest.fixture(scope="session", params=["iceberg", pytest.param("delta", marks=pytest.mark.slow)])
@@ -186,7 +187,7 @@ def test_keys_that_a_parent_leaves_are_counted_again_where_updates_go_unseen(spa
     (view,) = weighed.view(gone)
     columns = {view: spark.table(view).columns}
     rules = BatchRules({weighed.rules["reference"]: WeighKind.REFERENCE}, {})
-    rows = spark.sql(key_index.known_sql(known, "", columns, rules)).collect()
+    rows = spark.sql(known_sql(known, "", columns, rules)).collect()
     assert [(row["violation_key"], row["occurrences"]) for row in rows] == [("child", 1)]
 
 
@@ -205,5 +206,5 @@ def test_a_parent_that_comes_and_goes_leaves_nothing_to_count_again(spark, weigh
     )
     columns = {"came_and_went": spark.table("came_and_went").columns}
     rules = BatchRules({rule: WeighKind.REFERENCE}, {rule: "n"})
-    rows = spark.sql(key_index.known_sql(kept, "", columns, rules)).collect()
+    rows = spark.sql(known_sql(kept, "", columns, rules)).collect()
     assert [row["violation_key"] for row in rows] == [encode_key({"n": 8})]

@@ -30,7 +30,7 @@ from lakeproof.state.creation import all_exist, create_missing
 from lakeproof.state.index_log import IndexLog, SparkTouched, columns_of
 from lakeproof.state.intent_log import IntentLog
 from lakeproof.state.kept_rows import KeptRows
-from lakeproof.state.key_index import known_sql, sums_sql
+from lakeproof.state.known_keys import known_sql, sums_sql
 from lakeproof.state.leases import Claim, Claimant, HeadOf, Intent, IntentStatus, withdrawn
 from lakeproof.state.open_violations import OpenViolations
 from lakeproof.state.owner import is_dead, this_owner
