@@ -9,6 +9,8 @@ from lakeproof.errors import ConfigError
 from lakeproof.gating.policy import decide
 from lakeproof.model.outcome import CheckResult, CheckStatus
 from lakeproof.state import literals
+from lakeproof.state.delta import DELTA
+from lakeproof.state.iceberg import ICEBERG
 from lakeproof.state.statements import (
     build_quality_result_insert,
     build_quality_results_ddl,
@@ -145,3 +147,19 @@ def test_literals_keep_plain_text_readable():
     assert literals.moment(datetime(2026, 3, 1, 5, tzinfo=east)) == literals.moment(
         datetime(2026, 3, 1, tzinfo=UTC)
     )
+
+
+def test_files_are_told_apart_by_columns_that_the_table_has_and_small_logs_by_none():
+    for table in TABLES.values():
+        names = {column.name for column in table.columns}
+        assert names.issuperset(table.looked_up_by or ())
+    found = {kind: DELTA.extremes_of(table.looked_up_by) for kind, table in TABLES.items()}
+    none = {"delta.dataSkippingNumIndexedCols": "0"}
+    assert found == {
+        "results": {},
+        "violations": {},
+        "progress": none,
+        "intents": none,
+        "key_index": {"delta.dataSkippingStatsColumns": "rule_id,token,near,tile"},
+    }
+    assert not any(ICEBERG.extremes_of(table.looked_up_by) for table in TABLES.values())
