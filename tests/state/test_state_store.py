@@ -59,6 +59,38 @@ def test_one_run_id_is_recorded_once_whatever_is_in_it(scene, make_result):
     assert store.record_results([*results, make_result(run_id=run_id, rule_key="e")]) == 1
 
 
+def test_what_delta_tells_of_a_write_is_not_read_back_unless_it_is_less_than_expected(
+    scene, make_result, monkeypatch
+):
+    store, run_id = scene.store(), f"told of {scene.table}"
+    batches = store.begin(run_id, [scene.work(position=1)], START)
+    moves = scene.moves(batches[0], store)
+    asked = []
+    monkeypatch.setattr(StateAccess, "read", noting(asked, StateAccess.read))
+    results = [make_result(run_id=run_id, rule_key=key) for key in ("a", "b")]
+
+    assert store.record_results(results) == 2
+    store.commit(batches, run_id, moves, START)
+    is_told = scene.settings.format == "delta"
+    for kind in ("results", "progress"):
+        assert any(scene.settings.tables[kind] in sql for sql in asked) != is_told
+
+    asked.clear()
+    twin = scene.store()
+    twin._results.first_timers.add(run_id)  # a second driver of the run, a moment later
+    twin.record_results(results)
+    assert any(scene.settings.tables["results"] in sql for sql in asked)
+    assert store.results_frame(run_id).count() == 2
+
+
+def noting(asked, read):
+    def read_noted(self, sql):
+        asked.append(sql)
+        return read(self, sql)
+
+    return read_noted
+
+
 @IN_DELTA_SLOWLY
 def test_violation_opens_resolves_and_opens_again(scene):
     assert scene.run("one", {"a": 1, "b": 2}, day=0) == 2

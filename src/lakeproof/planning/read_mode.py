@@ -22,7 +22,8 @@ class Abilities:
 
     `has_feed`: it has a change feed or changelog; `asked_for`: somebody switched that on for this
     table. Else `no_feed` says why not, and `advice` is the statement that would make it so.
-    `size_bytes` is None where metadata do not tell it. `is_pinned`: it has a history to name.
+    `size_bytes` is None where metadata do not tell it, or it decides nothing. `is_pinned`: it has a
+    history to name.
     """
 
     has_feed: bool

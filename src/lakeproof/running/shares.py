@@ -163,8 +163,8 @@ class Shares:
         reasons = {
             f"the rule was read by {known.mode} before": known.mode is not read.choice.mode
             or is_unindexed,
-            "the key of the table, its types or what is sensitive in it have changed": known.shape
-            != self._shapes.get(rule_id),
+            "the key of the table, its types, what is sensitive in it, or how this version keeps "
+            "keys has changed": known.shape != self._shapes.get(rule_id),
             "all its violations may be stored again": known.standing.fits_again(self._max_hits),
             "its rows were kept by a run that this rule did not finish": bool(self._source.kept_id)
             and not _stands_where_kept(known, read.kept),

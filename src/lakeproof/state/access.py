@@ -55,10 +55,12 @@ class StateAccess:
         """All rows of a query; only for answers that are small by construction."""
         return self.spark.sql(sql).collect()
 
-    def write(self, sql: str, fence: Fence | None = None) -> None:
+    def write(self, sql: str, fence: Fence | None = None) -> int | None:
+        """Gives how many rows a MERGE has written, where the format tells."""
         with self.format.writing(self.spark, fence):
             # collect, because a command is only sure to have run once its answer is fetched.
-            self.spark.sql(sql).collect()
+            answer = self.spark.sql(sql).collect()
+        return answer[0].asDict().get("num_affected_rows") if answer else None
 
     def append(self, kind: str, values: Sequence[Mapping[str, object]]) -> None:
         """Add rows; an append conflicts with nothing, so it needs no retry."""

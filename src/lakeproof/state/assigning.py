@@ -147,7 +147,9 @@ class Assigner:
         self.access.refresh("violations", "progress", "intents")
         view = self._within_cap(assignment, touched, capped) if capped else touched.view
         fence = self._fence("touched", assignment.rule_ids)
-        self.access.write(assignment.merge(view), fence)
+        written = self.access.write(assignment.merge(view), fence)
+        if written == sum(touched.to_write.get(name, 0) for name in assignment.rule_ids):
+            return
         self.access.refresh("violations")
         found = self.access.read(assignment.unlike(view))[0]
         if found["wrong"]:

@@ -71,8 +71,14 @@ def to_merge(attempts: Sequence[Attempt]) -> tuple[Attempt, ...]:
 def is_named(attempts: Iterable[Attempt], column: str = "token") -> str:
     """An SQL condition: the row is of one of these.
 
-    By texts alone. Spark writes numbers into the Java that it makes of a statement, so one that is
-    another in each run would have it compiled, and found out to be hot, in each run again.
+    By texts alone, and by more of them than there may be: Spark writes numbers, and each text of a
+    short list, into the Java that it makes of a statement. One that is another in each run would
+    have it compiled, and found out to be hot, in each run again.
     """
-    known = sorted(attempts)
-    return f"{column} IN ({literals.texts(one.token for one in known)})" if known else "false"
+    known = [one.token for one in sorted(attempts)]
+    nobody = [f"no part {number}" for number in range(_LISTED_MIN - len(known))]
+    return f"{column} IN ({literals.texts(known + nobody)})" if known else "false"
+
+
+_LISTED_MIN = 11
+"""What Spark takes for a set: `spark.sql.optimizer.inSetConversionThreshold`, and one more."""

@@ -37,9 +37,12 @@ class BatchRules:
 
     @property
     def rule_sql(self) -> str:
-        """The number of a rule, out of rule_id."""
-        numbers = {rule_id: str(number) for number, rule_id in enumerate(self.kinds)}
-        return by_rule(numbers, "CAST(NULL AS INT)")
+        """The number of a rule, out of rule_id; NULL of one that is not of the batch.
+
+        A look into a list: as a chain of cases, its Java outgrows what the JVM would compile.
+        """
+        found = f"array_position(array({literals.texts(self.kinds)}), rule_id)"
+        return f"CAST(nullif({found}, 0) - 1 AS INT)"
 
     @property
     def rule_id_sql(self) -> str:
@@ -91,5 +94,11 @@ class BatchRules:
 
 def by_rule(values: Mapping[str, str], otherwise: str) -> str:
     """SQL of one value for each of these rules, out of rule_id."""
-    cases = "".join(f" WHEN {literals.text(name)} THEN {value}" for name, value in values.items())
-    return f"CASE rule_id{cases} ELSE {otherwise} END" if cases else otherwise
+    alike: dict[str, list[str]] = {}
+    for rule_id, value in values.items():
+        alike.setdefault(value, []).append(rule_id)
+    cases = "".join(
+        f" WHEN rule_id IN ({literals.texts(rule_ids)}) THEN {value}"
+        for value, rule_ids in alike.items()
+    )
+    return f"CASE{cases} ELSE {otherwise} END" if cases else otherwise

@@ -123,8 +123,10 @@ class ProgressLog:
         )
         return frozenset(str(row["rule_id"]) for row in found)
 
-    def advance(self, steps: Sequence[Step], run_id: str, now: datetime) -> None:
+    def advance(self, steps: Sequence[Step], run_id: str, now: datetime) -> int | None:
         """Compare and set: a rule that was moved since, or whose lease is lost, gets no row.
+
+        Gives how many got one, where the format tells.
 
         A MERGE with a matched branch, because both formats validate what it has read: of two
         that start from one row, the slower one fails, looks again and finds itself overtaken.
@@ -138,7 +140,7 @@ class ProgressLog:
         rule_ids = literals.texts(step.move.rule_id for step in steps)
         values = ", ".join(f"s.`{column.name}`" for column in PROGRESS.columns)
         self.access.refresh("progress", "intents")
-        self.access.write(
+        return self.access.write(
             f"MERGE INTO {self.table.sql} t USING ({source}) s\n"
             "ON t.rule_id = s.rule_id AND t.batch_seq > least(s.previous, s.batch_seq - 1) "
             f"AND t.rule_id IN ({rule_ids})\n"
@@ -149,15 +151,17 @@ class ProgressLog:
     def committed(self, steps: Sequence[Step], batches: Sequence[Batch], run_id: str) -> Committed:
         """What has become of these steps, and of the leases under which they were made."""
         names = literals.texts(str(batch.work.table) for batch in batches)
-        rules = literals.texts(step.move.rule_id for step in steps)
-        self.access.refresh("progress", "intents")
-        found = self.access.read(f"""
-SELECT rule_id AS name, batch_seq, CAST(NULL AS BIGINT) AS epoch, '' AS status
-FROM {self.table.sql} WHERE rule_id IN ({rules})
-AND batch_seq IN ({", ".join(str(batch.batch_seq) for batch in batches)})
+        asked = f"""
+SELECT table_fqn AS name, batch_seq, epoch, status FROM {self.access.tables["intents"].sql}
+WHERE run_id = {literals.text(run_id)} AND table_fqn IN ({names})"""
+        if steps:
+            asked += f"""
 UNION ALL
-SELECT table_fqn, batch_seq, epoch, status FROM {self.access.tables["intents"].sql}
-WHERE run_id = {literals.text(run_id)} AND table_fqn IN ({names})""")
+SELECT rule_id, batch_seq, CAST(NULL AS BIGINT), '' FROM {self.table.sql}
+WHERE rule_id IN ({literals.texts(step.move.rule_id for step in steps)})
+AND batch_seq IN ({", ".join(str(batch.batch_seq) for batch in batches)})"""
+        self.access.refresh("progress", "intents")
+        found = self.access.read(asked)
         moved = {(row["name"], row["batch_seq"]) for row in found if row["epoch"] is None}
         entries = [row for row in found if row["epoch"] is not None]
         return Committed(

@@ -62,10 +62,7 @@ class ResultLog:
         )
         self.access.refresh("results")
         added = len(wanted.keys() - self._recorded_before(results).keys())
-        if added:
-            self.access.write(
-                build_quality_result_insert(results, table.sql, self.access.format.name)
-            )
+        if added and self._merge(results) != added:
             # Another thread of this session may have made it forget what was just committed.
             self.access.refresh("results")
             found = self._recorded(results)
@@ -76,6 +73,10 @@ class ResultLog:
                     "once; another program writes to this table"
                 )
         return added
+
+    def _merge(self, results: Sequence[CheckResult]) -> int | None:
+        table, name = self.access.tables["results"], self.access.format.name
+        return self.access.write(build_quality_result_insert(results, table.sql, name))
 
     def _recorded_before(self, results: Sequence[CheckResult]) -> Counter[tuple[str, str]]:
         """What these runs had recorded; a run that began just now, nothing, without a look."""

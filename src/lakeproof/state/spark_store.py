@@ -270,15 +270,21 @@ class SparkStore:
     def commit(
         self, batches: Sequence[Batch], run_id: str, moves: Sequence[Move], now: datetime
     ) -> None:
-        """Append the progress that is not overtaken, look, then close the intents."""
+        """Append the progress that is not overtaken, look, then close the intents.
+
+        Where the write itself has told that every step was taken, only the leases are looked at.
+        """
         if not batches:
             return
         claimant = self._claimant(run_id, now)
         steps = [self._step(batches, move) for move in moves]
-        if steps:
-            self._access.retrying(lambda: self._progress.advance(steps, run_id, claimant.now))
+        unsure: Sequence[Step] = ()
+        if steps and self._access.retrying(
+            lambda: self._progress.advance(steps, run_id, claimant.now)
+        ) != len(steps):
+            unsure = steps
         faults.reach("after_progress")
-        self._assert_committed(batches, run_id, steps)
+        self._assert_committed(batches, run_id, unsure)
         held = self._held.get(run_id, {})
         intents = [held.get(batch, claimant.intent(batch)) for batch in batches]
         self._intents.append(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lakeproof.engines.spark.flavour import is_connect
 from lakeproof.errors import CheckDefinitionError
@@ -14,6 +14,9 @@ from lakeproof.planning.tables import PinnedTable
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+
+Java = Any
+"""An object in Spark's JVM."""
 
 _AT = " VERSION AS OF "
 _TABLE_PARTS = 3
@@ -129,7 +132,28 @@ def _iceberg_id(spark: SparkSession, table: TableName) -> str:
 
 
 def _delta_head(spark: SparkSession, table: TableName) -> TableHead:
-    detail = spark.sql(f"DESCRIBE DETAIL {table.sql}").collect()[0]
-    newest = spark.sql(f"DESCRIBE HISTORY {table.sql} LIMIT 1").collect()[0]
-    position = Position("delta", int(newest["version"]))
-    return TableHead("delta", str(detail["id"]), position, location=str(detail["location"]))
+    """Out of the plan that reads the table, where Spark shows one: no file of it is listed then.
+
+    The statements that say the same take a job each, and DETAIL adds up all files.
+    """
+    files = None if is_connect(spark) else _files_of_plan(spark, table)
+    if files is None:
+        detail = spark.sql(f"DESCRIBE DETAIL {table.sql}").collect()[0]
+        newest = spark.sql(f"DESCRIBE HISTORY {table.sql} LIMIT 1").collect()[0]
+        position = Position("delta", int(newest["version"]))
+        return TableHead("delta", str(detail["id"]), position, location=str(detail["location"]))
+    position = Position("delta", int(files.version()))
+    table_id = str(files.getSnapshot().metadata().id())
+    return TableHead("delta", table_id, position, location=str(files.path().toString()))
+
+
+def _files_of_plan(spark: SparkSession, table: TableName) -> Java | None:
+    """Delta's list of the files that a statement begun now reads; None if the plan has none."""
+    read: Java = spark.sql(f"SELECT * FROM {table.sql}")
+    node = read._jdf.queryExecution().analyzed()  # noqa: SLF001
+    while node.children().nonEmpty():
+        node = node.children().head()
+    if node.nodeName() != "LogicalRelation":
+        return None
+    files = node.relation().location()
+    return files if files.getClass().getSimpleName().startswith("Tahoe") else None

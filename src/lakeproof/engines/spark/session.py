@@ -127,7 +127,7 @@ def session_settings(
         "spark.sql.warehouse.dir": str(folder.delta),
         "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
         # Delta's default of 50 costs seconds on every statement of a small table.
-        "spark.databricks.delta.snapshotPartitions": "2",
+        "spark.databricks.delta.snapshotPartitions": "1",
         iceberg: "org.apache.iceberg.spark.SparkCatalog",
         f"{iceberg}.type": "jdbc",
         f"{iceberg}.uri": _sqlite_address(folder),

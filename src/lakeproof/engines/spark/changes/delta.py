@@ -64,15 +64,14 @@ _GAPS = (
 
 def delta_abilities(spark: SparkSession, pinned: PinnedTable) -> Abilities:
     """What the table's properties say of its feed."""
-    detail = spark.sql(f"DESCRIBE DETAIL {pinned.table.sql}").collect()[0]
-    size_bytes = int(detail["sizeInBytes"] or 0)
-    if str(detail["properties"].get("delta.enableChangeDataFeed")).lower() == "true":
-        return Abilities(has_feed=True, asked_for=True, size_bytes=size_bytes)
+    rows = spark.sql(f"SHOW TBLPROPERTIES {pinned.table.sql}").collect()
+    properties = {row["key"]: row["value"] for row in rows}
+    if str(properties.get("delta.enableChangeDataFeed")).lower() == "true":
+        return Abilities(has_feed=True, asked_for=True)
     return Abilities(
         has_feed=False,
         no_feed="its change data feed is off",
         advice=f"ALTER TABLE {pinned.table} SET TBLPROPERTIES (delta.enableChangeDataFeed = true)",
-        size_bytes=size_bytes,
     )
 
 
