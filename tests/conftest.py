@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
+# Several sessions and servers are at work at once.
+os.environ.setdefault("SPARK_DRIVER_MEMORY", "2g")
+
 # Of two processes none works alone at the end if the files of minutes come first.
 LONG_FILES = (
     "test_histories.py",

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 
 from lakeproof.engines.spark.jars import jar_files, jar_folder, missing_jars
 from lakeproof.engines.spark.java import find_java, java_missing_text, use_java
+from lakeproof.engines.spark.machine_memory import driver_memory
 from lakeproof.errors import EngineUnavailableError
 
 if TYPE_CHECKING:
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
 ICEBERG_CATALOG = "iceberg"
 PYSPARK_SERIES = "4.1"
-DRIVER_MEMORY = "2g"
 SHUFFLE_PARTITIONS = 8
 COMPILED_CLASSES_MAX = 3000
 """So much of the Java that Spark writes for its statements is kept. A run writes some hundreds of
@@ -82,8 +82,8 @@ def local_session(
     another process creates later is reached by path (delta.`<folder>`) or by the next session.
 
     If this process already has a session on the same folder, that one is returned. One with
-    other settings is neither reused nor stopped: it raises. The driver gets 2 GB, or what
-    SPARK_DRIVER_MEMORY says.
+    other settings is neither reused nor stopped: it raises. The driver may use a quarter of the
+    machine's memory, at least 2 GB, or what SPARK_DRIVER_MEMORY says.
     """
     folder = LakehouseFolder(Path(warehouse).expanduser().resolve())
     _require_pyspark()
@@ -108,7 +108,7 @@ def session_settings(
     return {
         "spark.app.name": app_name,
         "spark.master": f"local[{cores}]",
-        "spark.driver.memory": os.environ.get("SPARK_DRIVER_MEMORY", DRIVER_MEMORY),
+        "spark.driver.memory": os.environ.get("SPARK_DRIVER_MEMORY") or driver_memory(),
         "spark.driver.extraJavaOptions": _java_options(),
         "spark.jars": ",".join(str(file) for file in jar_files()),
         "spark.ui.enabled": "false",
