@@ -281,8 +281,8 @@ def shown(figure: Told) -> str:
 
 
 def hundred_million() -> None:
-    """Whether it ends, with what every embedded session has: 2 GB for driver and executors."""
-    player = start_player()
+    """Whether it ends, with the least that an embedded session has for driver and executors."""
+    player = start_player("2g")
     figure = player.run(f"verify|{ASSUME}|{HUNDRED_MILLION}|whole")
     player.stop()
     print(f"  {ASSUME} {HUNDRED_MILLION} keys {shown(figure)}")

@@ -31,16 +31,18 @@ def machine(monkeypatch, tmp_path):
 @pytest.mark.parametrize(
     ("gigabytes", "limits", "given"),
     [
-        (24, (), "6g"),
+        (24, (), "4g"),
         (4, (), "2g"),
-        (64, ("max",), "16g"),
-        (64, (str(16 * GIGABYTE),), "4g"),
+        (12, ("max",), "3g"),
+        (64, (str(15 * GIGABYTE),), "3g"),
         (64, ("max", str(12 * GIGABYTE)), "3g"),
-        (16, ("max", str(2**63 - 4096)), "4g"),
+        (13, ("max", str(2**63 - 4096)), "3g"),
     ],
     ids=["machine", "small", "no limit", "container", "older container", "older without limit"],
 )
-def test_a_quarter_of_what_there_is_is_given(machine, tmp_path, gigabytes, limits, given):
+def test_a_quarter_of_what_there_is_within_bounds_is_given(
+    machine, tmp_path, gigabytes, limits, given
+):
     machine(gigabytes, *limits)
     assert session_settings(tmp_path)["spark.driver.memory"] == given
 

@@ -26,7 +26,7 @@ def test_the_session_is_utc_quiet_and_small(spark):
     assert conf.get("spark.sql.adaptive.enabled") == "true"
     assert conf.get("spark.ui.enabled") == "false"
     assert conf.get("spark.ui.showConsoleProgress") == "false"
-    assert conf.get("spark.databricks.delta.snapshotPartitions") == "2"
+    assert conf.get("spark.databricks.delta.snapshotPartitions") == "1"
     assert os.environ["SPARK_LOCAL_IP"] == "127.0.0.1"
 
 

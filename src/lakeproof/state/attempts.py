@@ -76,8 +76,11 @@ def is_named(attempts: Iterable[Attempt], column: str = "token") -> str:
     have it compiled, and found out to be hot, in each run again.
     """
     known = [one.token for one in sorted(attempts)]
-    nobody = [f"no part {number}" for number in range(_LISTED_MIN - len(known))]
-    return f"{column} IN ({literals.texts(known + nobody)})" if known else "false"
+    if not known:
+        return "false"
+    # Right behind one that is there: files are left out by the least and the greatest of a list.
+    nobody = [f"{known[0]} {number}" for number in range(_LISTED_MIN - len(known))]
+    return f"{column} IN ({literals.texts([*known, *nobody])})"
 
 
 _LISTED_MIN = 11

@@ -14,19 +14,16 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Protocol
 from urllib.parse import unquote
 
 from lakeproof.checks.literals import text_literal
-from lakeproof.engines.spark.flavour import is_connect
+from lakeproof.engines.spark.flavour import Java, is_connect
 from lakeproof.model.names import quote
 from lakeproof.planning.tables import PinnedTable
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-
-Java: TypeAlias = Any
-"""An object of the JVM."""
 
 MOST_FILES = 20_000
 """Files of a table that are looked at: each costs calls into the JVM, about a millisecond."""

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+Java: TypeAlias = Any
+"""An object of the JVM."""
 
 
 def is_connect(spark: SparkSession) -> bool:

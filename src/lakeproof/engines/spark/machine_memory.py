@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-DRIVER_GIGABYTES_MIN = 2
+DRIVER_GIGABYTES_MIN, DRIVER_GIGABYTES_MAX = 2, 4
 _GIGABYTE = 2**30
 _LIMITS = (
     Path("/sys/fs/cgroup/memory.max"),
@@ -15,12 +15,13 @@ _LIMITS = (
 
 
 def driver_memory() -> str:
-    """What an embedded Spark may use if nobody has said: a quarter, as Java itself would take.
+    """What an embedded Spark may use if nobody has said: a quarter, within bounds.
 
-    That is an upper end: Java takes of it what a run needs.
+    Not more, for several may be at work beside each other, and limits of groups within groups, as
+    of a batch system, are not known here.
     """
     quarter = memory_bytes() // 4 // _GIGABYTE
-    return f"{max(DRIVER_GIGABYTES_MIN, quarter)}g"
+    return f"{min(max(DRIVER_GIGABYTES_MIN, quarter), DRIVER_GIGABYTES_MAX)}g"
 
 
 def memory_bytes() -> int:

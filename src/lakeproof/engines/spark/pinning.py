@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from lakeproof.engines.spark.flavour import is_connect
+from lakeproof.engines.spark.flavour import Java, is_connect
 from lakeproof.errors import CheckDefinitionError
 from lakeproof.model.names import TableName
 from lakeproof.model.position import Position
@@ -14,9 +14,6 @@ from lakeproof.planning.tables import PinnedTable
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-
-Java = Any
-"""An object in Spark's JVM."""
 
 _AT = " VERSION AS OF "
 _TABLE_PARTS = 3
@@ -142,18 +139,22 @@ def _delta_head(spark: SparkSession, table: TableName) -> TableHead:
         newest = spark.sql(f"DESCRIBE HISTORY {table.sql} LIMIT 1").collect()[0]
         position = Position("delta", int(newest["version"]))
         return TableHead("delta", str(detail["id"]), position, location=str(detail["location"]))
-    position = Position("delta", int(files.version()))
-    table_id = str(files.getSnapshot().metadata().id())
-    return TableHead("delta", table_id, position, location=str(files.path().toString()))
+    # Looked at anew: a plan may be of a snapshot as old as the session's stalenessLimit allows.
+    any_time = spark._jvm.scala.Option.apply(None)  # type: ignore[union-attr]  # noqa: SLF001
+    may_be_stale = False
+    now: Java = files.deltaLog().update(may_be_stale, any_time, files.catalogTableOpt())
+    position = Position("delta", int(now.version()))
+    location = str(files.path().toString())
+    return TableHead("delta", str(now.metadata().id()), position, location=location)
 
 
 def _files_of_plan(spark: SparkSession, table: TableName) -> Java | None:
-    """Delta's list of the files that a statement begun now reads; None if the plan has none."""
+    """Delta's list of the files that the table is read from; None if the plan is of more."""
     read: Java = spark.sql(f"SELECT * FROM {table.sql}")
     node = read._jdf.queryExecution().analyzed()  # noqa: SLF001
-    while node.children().nonEmpty():
+    while node.children().size() == 1:
         node = node.children().head()
     if node.nodeName() != "LogicalRelation":
         return None
     files = node.relation().location()
-    return files if files.getClass().getSimpleName().startswith("Tahoe") else None
+    return files if files.getClass().getSimpleName() == "TahoeLogFileIndex" else None

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import logging
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lakeproof.checks.safe_functions import (
     aggregate_function_problem,
@@ -30,6 +30,7 @@ from lakeproof.checks.user_sql import (
     parse_query,
     table_problem,
 )
+from lakeproof.engines.spark.flavour import Java
 from lakeproof.engines.spark.plan_nodes import AGGREGATE_NODES, QUERY_NODES, ROW_NODES
 from lakeproof.errors import UnsafeSqlError
 
@@ -39,9 +40,6 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 __all__ = ["ensure_aggregate", "ensure_read_only_query", "ensure_row_predicate"]
-
-# Java objects have no Python type; this name says what is meant.
-_Java = Any
 
 
 def ensure_read_only_query(spark: SparkSession, text: str) -> None:
@@ -68,7 +66,7 @@ def ensure_aggregate(spark: SparkSession, text: str) -> None:
         judge_aggregate_plan(parser, text)
 
 
-def judge_query_plan(parser: _Java, text: str) -> frozenset[tuple[str, ...]]:
+def judge_query_plan(parser: Java, text: str) -> frozenset[tuple[str, ...]]:
     """Spark's verdict on a query; the names of all relations in it, CTEs among them."""
     plain = ensure_plain_query(text).trimmed
     relations: set[tuple[str, ...]] = set()
@@ -87,7 +85,7 @@ def judge_query_plan(parser: _Java, text: str) -> frozenset[tuple[str, ...]]:
     return frozenset(relations)
 
 
-def judge_predicate_plan(parser: _Java, text: str) -> None:
+def judge_predicate_plan(parser: Java, text: str) -> None:
     """Spark's verdict on a row predicate."""
     plain = ensure_plain_predicate(text).trimmed
     for name, node in _nodes(_parsed(parser.parseExpression, plain)):
@@ -99,7 +97,7 @@ def judge_predicate_plan(parser: _Java, text: str) -> None:
         _refuse(_function_problem(name, node, row_function_problem))
 
 
-def judge_aggregate_plan(parser: _Java, text: str) -> None:
+def judge_aggregate_plan(parser: Java, text: str) -> None:
     """Spark's verdict on an aggregate over rows."""
     plain = ensure_plain_aggregate(text).trimmed
     for name, node in _nodes(_parsed(parser.parseExpression, plain)):
@@ -108,13 +106,13 @@ def judge_aggregate_plan(parser: _Java, text: str) -> None:
         _refuse(_function_problem(name, node, aggregate_function_problem))
 
 
-def _classic_parser(spark: SparkSession) -> _Java | None:
+def _classic_parser(spark: SparkSession) -> Java | None:
     """The parser that `spark.sql` uses; None on Spark Connect, where the JVM is out of reach."""
     session = getattr(spark, "_jsparkSession", None)
     return None if session is None else session.sessionState().sqlParser()
 
 
-def _parsed(parse: Callable[[str], _Java], text: str) -> _Java:
+def _parsed(parse: Callable[[str], Java], text: str) -> Java:
     from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
     from pyspark.errors import PySparkException
 
@@ -145,7 +143,7 @@ def _ensure_same_tables(query: QueryText, relations: frozenset[tuple[str, ...]])
 
 
 def _function_problem(
-    name: str, node: _Java, problem_of: Callable[[Sequence[str]], str | None]
+    name: str, node: Java, problem_of: Callable[[Sequence[str]], str | None]
 ) -> str | None:
     if name == "UnresolvedFunction":
         return problem_of(_sequence(node.nameParts()))
@@ -163,7 +161,7 @@ def _refuse(problem: str | None) -> None:
         raise UnsafeSqlError(problem)
 
 
-def _nodes(root: _Java) -> Iterator[tuple[str, _Java]]:
+def _nodes(root: Java) -> Iterator[tuple[str, Java]]:
     """Every tree node below a plan or expression, by its class, through whatever holds it.
 
     Children alone would miss what CTEs, subqueries, lambdas, hints and sort orders carry, so all
@@ -188,7 +186,7 @@ def _nodes(root: _Java) -> Iterator[tuple[str, _Java]]:
             waiting.extend(_elements(held.iterator()))
 
 
-def _node_name(node: _Java, java_class: str) -> str:
+def _node_name(node: Java, java_class: str) -> str:
     # `IS UNKNOWN` for one is a nameless subclass of IsNull.
     named = node.getClass().getSuperclass().getName() if "$anon$" in java_class else java_class
     return str(named).rpartition(".")[2].rstrip("$").rpartition("$")[2]
@@ -198,14 +196,14 @@ _KINDS: dict[str, str] = {}
 _LEAF_PACKAGES = ("org.apache.spark.sql.types.", "org.apache.spark.unsafe.", "java.")
 
 
-def _kind(held: _Java, java_class: str) -> str:
+def _kind(held: Java, java_class: str) -> str:
     """What a Java object is to the walk; asked once per class, since each question is a call."""
     if java_class not in _KINDS:
         _KINDS[java_class] = "leaf" if java_class.startswith(_LEAF_PACKAGES) else _ask_kind(held)
     return _KINDS[java_class]
 
 
-def _ask_kind(held: _Java) -> str:
+def _ask_kind(held: Java) -> str:
     from py4j.java_gateway import is_instance_of  # type: ignore[import-untyped]
     from pyspark import SparkContext
 
@@ -217,11 +215,11 @@ def _ask_kind(held: _Java) -> str:
     return "product" if is_instance_of(gateway, held, "scala.Product") else "leaf"
 
 
-def _sequence(names: _Java) -> list[str]:
+def _sequence(names: Java) -> list[str]:
     return [str(name) for name in _elements(names.iterator())]
 
 
-def _elements(iterator: _Java) -> Iterator[_Java]:
+def _elements(iterator: Java) -> Iterator[Java]:
     while iterator.hasNext():
         yield iterator.next()
 

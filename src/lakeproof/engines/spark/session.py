@@ -83,7 +83,7 @@ def local_session(
 
     If this process already has a session on the same folder, that one is returned. One with
     other settings is neither reused nor stopped: it raises. The driver may use a quarter of the
-    machine's memory, at least 2 GB, or what SPARK_DRIVER_MEMORY says.
+    machine's memory, 2 to 4 GB, or what SPARK_DRIVER_MEMORY says.
     """
     folder = LakehouseFolder(Path(warehouse).expanduser().resolve())
     _require_pyspark()

@@ -6,18 +6,16 @@ import secrets
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from lakeproof.engines.spark.accounting.literal_paths import literal_path
-from lakeproof.engines.spark.flavour import is_connect
+from lakeproof.engines.spark.flavour import Java, is_connect
 from lakeproof.errors import LedgerError, short_message
 from lakeproof.model.accounting import FileDigest
 from lakeproof.model.storing import is_hidden, there_already
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-Java = Any
 
 # Stores in which a file appears, whole, when it is closed, and where a rename is a slow copy.
 _OBJECT_STORES: Final = frozenset({"s3", "s3a", "s3n", "gs", "oss", "cosn", "obs", "swift"})

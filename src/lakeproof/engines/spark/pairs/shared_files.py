@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 from lakeproof.engines.spark.chosen_files import (
-    Java,
     NotPossibleError,
     OpenTable,
     files_of,
@@ -21,6 +20,7 @@ from lakeproof.engines.spark.chosen_files import (
     relation_of,
     require_choosable,
 )
+from lakeproof.engines.spark.flavour import Java
 from lakeproof.errors import short_message
 from lakeproof.model.printable import counted
 from lakeproof.planning.tables import PinnedTable
