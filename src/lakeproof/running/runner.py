@@ -29,7 +29,6 @@ from lakeproof.model.pairing import PairFound
 from lakeproof.model.position import Position
 from lakeproof.model.weighing import Resolution
 from lakeproof.planning.plan import Plan, TablePlan
-from lakeproof.planning.read_mode import Part
 from lakeproof.running.evaluation import Evaluated, Evaluator
 from lakeproof.running.judging import needs_previous
 from lakeproof.running.progress import Listener, StepDone, ignore
@@ -228,13 +227,12 @@ class Runner:
     def _decide(
         self, plan: Plan, numbers: Mapping[TableName, int], reading: ReadPlanner
     ) -> list[TableRead]:
-        """How each table is read under the lease.
-
-        Rules that would rest are read all the same if violations of theirs have strayed.
-        """
+        """How each table is read under the lease; what strayed there is assigned again."""
         reads = reading.decide(plan, numbers)
-        still = {n for read in reads for share in read.of(Part.STILL) for n in share.rule_ids}
-        strays = self._store.strays(sorted(still)) if still else frozenset()
+        ids = {
+            rule.rule_id for read in reads if read.choice.is_incremental for rule in read.plan.rules
+        }
+        strays = self._store.strays(sorted(ids)) if ids else frozenset()
         if not strays:
             return reads
         for read in reads:
